@@ -15,8 +15,28 @@
 
 #define LIST(...) {__VA_ARGS__}
 
+/* The same of calls, one after the other. */
+#define EACH(...) ((void)(__VA_ARGS__))
+
 /* Frees all of these. */
 #define FREE(...) free_all((void *[]){__VA_ARGS__}, sizeof (void *[]){__VA_ARGS__} / sizeof(void *))
+
+/* The next number of SplitMix64. */
+static inline uint64_t split_mix(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* FNV-1a. */
+static inline uint64_t fnv(uint64_t digest, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        digest = (digest ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
 
 static inline void free_all(void *const *p, size_t n)
 {

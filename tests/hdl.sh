@@ -127,6 +127,16 @@ verilator --binary -Wno-fatal --top-module bench bench.sv e2m1_dot4.sv fpemu_dpi
 obj_dir/Vbench >out || { cat out; exit 1; }
 grep -q '^passed, ' out || { cat out; exit 1; }
 
+if iverilog -V >/dev/null 2>&1; then # what doc/hardware.md says
+    page=$hdl/../../../doc/hardware.md
+    awk '/^```systemverilog/ { p = 1; next } /^```/ { p = 0 } p' "$page" >page.sv
+    fpemu() { "$FPEMU" "$@"; }
+    sed -n 's/^    dot/dot/p' "$page" >page.sh
+    . ./page.sh
+    iverilog -g2012 -o page -s bench page.sv "$hdl/examples/designs.sv" 2>log || { cat log; exit 1; }
+    ./page | diff <(sed -n 's/^    \(vector\|[0-9]* of\)/\1/p' "$page") -
+fi
+
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 if python3 -c 'import cocotb, fpemu' 2>/dev/null; then
     for simulator in icarus verilator; do

@@ -11,6 +11,7 @@ QUICK_TESTS := $(filter \
 	tests/against_judges/quantize \
 	tests/against_judges/stochastic \
 	tests/against_judges/tensor_cores \
+	tests/cli/apply.sh \
 	tests/cli/compare.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
@@ -35,7 +36,7 @@ endif
 # Tests that judge by packages for Python find them in these environments, where they can be made.
 FRAMEWORK_LOGS = $(addsuffix .log,$(basename $(frameworks_TESTS)))
 tests/cli/fptrain_arrays.log tests/cli/npz.log tests/python/run.log: | python-environment
-$(FRAMEWORK_LOGS) tests/hdl.log tests/python/full.log: | python-full
+$(FRAMEWORK_LOGS) tests/python/full.log: | python-full
 tests/python/full.log: | gpu/libplayed.la
 $(FRAMEWORK_LOGS) tests/hdl.log: PYTHON_ENV = python-full
 # The wheel of the quick Python test holds these.

@@ -94,6 +94,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/commands/fuzz.c \
 	tools/fpemu/commands/gemm.c \
 	tools/fpemu/commands/info.c \
+	tools/fpemu/commands/judge.c \
 	tools/fpemu/commands/pack.c \
 	tools/fpemu/commands/quantize.c \
 	tools/fpemu/commands/round.c \

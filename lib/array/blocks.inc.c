@@ -565,7 +565,7 @@ static void block_compat_run(const block_job *j, const block_part *p, block_tile
 #endif
 
 /* A part whose quotients the carrier cannot hold: by binary64 and beyond. Fills P, q, y, and counts. */
-static void block_wide_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
+static APART void block_wide_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
 {
     const int c_exponent = p->scale.exponent, power = p->scale.kind == CORE_SCALE_POWER;
     const core_tensor tensor = j->block->tensor;

@@ -91,7 +91,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     void *const y = LH_OF(y);
     (void)fpemu_quantize(f, r, carrier, n, x, y, NULL);
     alone_values(spec, f, r, carrier, n, x, y, NULL);
-    digest = variants_fold(digest, y, n * (size_t)carrier / 8);
+    digest = fnv(digest, y, n * (size_t)carrier / 8);
     if (carrier == 64) {
         fpemu_stats stats = {0};
         (void)fpemu_quantize(f, r, carrier, n, x, y, &stats);
@@ -127,8 +127,7 @@ static void compare_ends(const char *spec, const fpemu_format *f, int mode)
     enum { N = 64 };
     float x[N], y[N], back[N];
     uint32_t codes[N];
-    fpemu_rounding r = {0};
-    r.mode = (uint8_t)mode;
+    fpemu_rounding r = {.mode = (uint8_t)mode};
     const int64_t high = f->is_signed ? (INT64_C(1) << (f->bits - 1)) - 1 : (INT64_C(1) << f->bits) - 1;
     const int64_t low = f->is_signed ? -high - 1 : 0;
     for (int side = 0; side < 2; side++)

@@ -26,9 +26,8 @@ static void randomised(void)
 {
     block_case c = {0};
     fpemu_range whole;
-    size_t i;
     unsigned long k, each = 18 * rounds;
-    for (i = 0; case_format(i, &c.f, c.spec); i++)
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < each; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
             c.seed = state;
@@ -51,8 +50,7 @@ static void randomised(void)
 /* Each format after calls that have left each byte on the stack. */
 static void leftovers(void)
 {
-    block_case c = {0};
-    c.plain = 1;
+    block_case c = {.plain = 1};
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++) {
         c.carrier = 32;
         if (!fitting(&c))
@@ -69,13 +67,9 @@ static void leftovers(void)
 /* What most callers ask for, and what has short cuts: binary32, to nearest, one array after the other. */
 static void plain_arrays(void)
 {
-    block_case c = {0};
-    size_t i;
-    unsigned long k;
-    c.plain = 1;
-    c.carrier = 32;
-    for (i = 0; case_format(i, &c.f, c.spec); i++)
-        for (k = 0; k < 12 * rounds && fpemu_format_fits_f32(&c.f); k++) {
+    block_case c = {.plain = 1, .carrier = 32};
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
+        for (unsigned long k = 0; k < 12 * rounds && fpemu_format_fits_f32(&c.f); k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
             if (k % 3 == 2 && c.f.block == FPEMU_BLOCK_RUN && c.f.scaling) {
                 c.f.block_length = (uint32_t)(k % 2 ? 16 : 32);
@@ -96,8 +90,7 @@ static void plain_arrays(void)
 static void long_lines(void)
 {
     block_case c = {0};
-    size_t i;
-    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++) {
         uint64_t state = first_seed * 31 + i + 1;
         c.seed = state;
         (void)lh_next(&state);
@@ -139,15 +132,13 @@ static void exhaustive(void)
                      {"bfp(3,block=2)", 16, -1}, {"bfp(3,block=2,rule=hbfp)", 16, -1}, {"mx(int4,block=2)", 16, -1});
     static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ,
                                     FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
-    block_case c = {0};
-    size_t i, m;
-    c.carrier = 32;
-    for (i = 0; i < sizeof small / sizeof *small; i++) {
+    block_case c = {.carrier = 32};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         int n = small[i].halves, scale, a, b;
         case_named(&c, small[i].spec);
         free(c.x);
         c.x = case_room(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
-        for (m = 0; m < sizeof modes; m++) {
+        for (size_t m = 0; m < sizeof modes; m++) {
             /* every scale for rne, else a few, the ends among them */
             for (scale = -150; scale <= 126;) {
                 int top = scale + (rounds > 1 || (m == 0 && i < 2) ? 24 : 3);
@@ -206,8 +197,7 @@ static const struct content {
 static size_t make_grid(const struct content *t, double *grid)
 {
     size_t n = 0;
-    int k;
-    for (k = -t->halves; k <= t->halves && t->book == 0; k++)
+    for (int k = -t->halves; k <= t->halves && t->book == 0; k++)
         grid[n++] = ldexp(k, t->e);
     if (t->book != 0) {
         float v[16];
@@ -235,9 +225,8 @@ static uint64_t scaled32(double x, double scale)
 
 static void add_pairs(block_case *c, const double *grid, size_t n, double scale)
 {
-    size_t a, b;
-    for (a = 0; a < n; a++)
-        for (b = a; b < n; b++) {
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a; b < n; b++) {
             c->x[c->n++] = scaled32(grid[(a + b) % 2 ? a : b], scale);
             c->x[c->n++] = scaled32(grid[(a + b) % 2 ? b : a], scale);
         }
@@ -248,9 +237,8 @@ static void judge_contents(block_case *c, unsigned turn, const char *rounding)
 {
     static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR,  FPEMU_MODE_RTZ, FPEMU_MODE_RTP,
                                     FPEMU_MODE_RNA, FPEMU_MODE_RTO, FPEMU_MODE_SE};
-    size_t m;
     c->shape = fpemu_shape_vector(c->n);
-    for (m = 0; m < (rounds > 1 ? 2 : 1 + turn % 2); m++) {
+    for (size_t m = 0; m < (rounds > 1 ? 2 : 1 + turn % 2); m++) {
         memset(&c->r, 0, sizeof c->r);
         c->r.mode = modes[m == 0 ? 0 : 1 + turn % (sizeof modes - 1)];
         c->r.bits = (uint8_t)(turn * 5 % 33);
@@ -274,14 +262,11 @@ static void judge_contents(block_case *c, unsigned turn, const char *rounding)
 /* Every magnitude of the scale format under one of the tensor's: A first, so that it is the largest. */
 static void under_tensor_scales(block_case *c, const struct content *t, const double *grid, size_t n)
 {
-    const size_t count = sizeof tensor_maxima / sizeof *tensor_maxima;
-    const size_t every = rounds > 1 ? 1 : 5;
+    const size_t count = sizeof tensor_maxima / sizeof *tensor_maxima, every = rounds > 1 ? 1 : 5;
     const double largest = t->halves == 16 ? 7 : 6;
-    size_t k;
-    unsigned code;
-    for (k = 0; k < count; k += every) {
+    for (size_t k = 0; k < count; k += every) {
         const double d = tensor_maxima[k] / (448 * largest);
-        for (code = 0; code < 0x7f;) {
+        for (unsigned code = 0; code < 0x7f;) {
             c->x[c->n++] = carrier_bits(32, tensor_maxima[k]);
             c->x[c->n++] = 0;
             while (code < 0x7f && c->n < ROOM - 2 * GRID * GRID) {
@@ -303,10 +288,9 @@ static void every_content(void)
 {
     block_case c = {0};
     double grid[GRID];
-    size_t i;
     c.carrier = 32;
     c.x = case_room(sizeof *c.x * ROOM);
-    for (i = 0; i < sizeof contents / sizeof *contents; i++) {
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
         const struct content *t = &contents[i];
         const size_t n = make_grid(t, grid);
         const unsigned mantissas = rounds > 1 || t->mantissas < 2 ? t->mantissas : 2;
@@ -341,12 +325,11 @@ static void every_binade(void)
     enum { LENGTH = 4, EACH = 5 };
     block_case c = {0};
     unsigned turn = 0;
-    size_t i, k;
     c.plain = 1;
     c.x = case_room(sizeof *c.x * LENGTH * EACH * 2200);
     for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
-        for (i = 0; i < sizeof elements / sizeof *elements; i++)
-            for (k = 0; k <= sizeof rules / sizeof *rules; k++) {
+        for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+            for (size_t k = 0; k <= sizeof rules / sizeof *rules; k++) {
                 static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR, FPEMU_MODE_RTZ, FPEMU_MODE_RNE,
                                                 FPEMU_MODE_RAZ, FPEMU_MODE_SE, FPEMU_MODE_RTN};
                 const int lowest = c.carrier == 32 ? -149 : -1074, highest = c.carrier == 32 ? 127 : 1023;
@@ -402,10 +385,9 @@ static void edges(void)
     static const int exponents64[] = {-1074, -1073, -1030, -1022, -1021, -800, -150, -127,
                                       0,     1,     127,   128,   600,   1022, 1023};
     block_case c = {0};
-    size_t i, e, m;
     unsigned mode = 0;
     c.x = case_room(sizeof *c.x * 400000);
-    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++) {
         if (!c.f.scaling || case_is_nvfp4(&c.f) || c.f.scaling == FPEMU_SCALING_S2FP8 || !with_pairs(&c.f))
             continue;
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
@@ -415,8 +397,8 @@ static void edges(void)
             if (!fitting(&c))
                 continue;
             c.n = 0;
-            for (e = i % 2; e < count; e += rounds > 1 ? 1 : 2)
-                for (m = 0; m < sizeof mantissas / sizeof *mantissas; m++) {
+            for (size_t e = i % 2; e < count; e += rounds > 1 ? 1 : 2)
+                for (size_t m = 0; m < sizeof mantissas / sizeof *mantissas; m++) {
                     int by, step;
                     uint64_t amax = carrier_bits(c.carrier, ldexp(mantissas[m], exponents[e]));
                     for (by = -1; by <= 1; by++)
@@ -499,12 +481,10 @@ static void quotients(void)
              "nvfp4(rule=nvfp4-ao)", "nvfp4(e4m3fn,block=32)", "scaled(e4m3fn,block=row)", "scaled(e5m2)", "hbfp(8)");
     enum { LENGTH = 960, LINES = 4 };
     block_case c = {0};
-    size_t i;
-    unsigned long k;
     c.plain = 1;
     c.x = case_room(sizeof *c.x * LENGTH * LINES);
-    for (i = 0; i < sizeof specs / sizeof *specs; i++)
-        for (k = 0; k < 4 * rounds; k++) {
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (unsigned long k = 0; k < 4 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9fb21c651e98df25) + i, j, l, width;
             const int side = k % 4 >= 2;
             case_named(&c, specs[i]);
@@ -563,12 +543,11 @@ static void draws(void)
     static const uint8_t bits[] = {0, 17, 24, 31, 16, 8};
     enum { N = 1920 };
     block_case c = {0};
-    size_t i, b;
     unsigned turn = 0;
     c.plain = 1;
     c.x = case_room(sizeof *c.x * N);
-    for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (b = 0; b < sizeof bits; b++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t b = 0; b < sizeof bits; b++) {
             uint64_t state = (first_seed + turn) * UINT64_C(0x9fb21c651e98df25), j;
             case_named(&c, kinds[i].spec);
             memset(&c.r, 0, sizeof c.r);
@@ -612,20 +591,13 @@ enum { S2FP8_SPECS = sizeof s2fp8_specs / sizeof *s2fp8_specs };
 static void s2fp8_case(const block_case *c, const uint64_t *codes)
 {
     uint64_t i, size, bad = 0;
-    float alpha, beta;
-    unsigned char *bytes;
     uint32_t words[2];
-    ref_s2fp8 range;
-    void *x, *y, *z;
     fpemu_status status;
-    ref_tensor *t;
 
-    t = ref_lay_out(&c->f, c->carrier, &c->shape);
+    ref_tensor *t = ref_lay_out(&c->f, c->carrier, &c->shape);
     size = c->n ? 8 + (c->n * c->f.bits + 7) / 8 : 0;
-    x = case_room(c->n * 8);
-    y = case_room(c->n * 8);
-    z = case_room(c->n * 8);
-    bytes = case_room(size);
+    void *x = case_room(c->n * 8), *y = case_room(c->n * 8), *z = case_room(c->n * 8);
+    unsigned char *bytes = case_room(size);
     for (i = 0; i < c->n; i++) {
         ((double *)x)[i] = 0;
         if (c->carrier == 32)
@@ -648,9 +620,8 @@ static void s2fp8_case(const block_case *c, const uint64_t *codes)
     for (i = 0; i < 2; i++)
         words[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 | (uint32_t)bytes[4 * i + 2] << 16 |
                    (uint32_t)bytes[4 * i + 3] << 24;
-    alpha = lh_float(words[0]);
-    beta = lh_float(words[1]);
-    range = ref_s2fp8_range(c->carrier, c->n, c->x);
+    float alpha = lh_float(words[0]), beta = lh_float(words[1]);
+    ref_s2fp8 range = ref_s2fp8_range(c->carrier, c->n, c->x);
     if (c->n)
         lh_check((double)alpha >= range.alpha_low && (double)alpha <= range.alpha_high &&
                      (double)beta >= range.beta_low && (double)beta <= range.beta_high,
@@ -711,14 +682,12 @@ static void s2fp8_pairs(void)
 {
     static const uint64_t high[S2FP8_SPECS] = {0x78, 0x7e, 7, 0x7800, 0x78}, low[S2FP8_SPECS] = {2, 0, 0, 0x200, 2};
     const char *const spec = rounds > 1 ? "e5m2" : "float(e=4,m=1,specials=ieee)";
-    fpemu_format numbers;
     block_case c = {0};
-    size_t s;
     c.n = 2;
     c.x = case_room(2 * sizeof *c.x);
     c.shape = fpemu_shape_vector(2);
-    numbers = lh_parsed(spec);
-    for (s = 0; s < S2FP8_SPECS; s++) {
+    fpemu_format numbers = lh_parsed(spec);
+    for (size_t s = 0; s < S2FP8_SPECS; s++) {
         const uint64_t count = UINT64_C(1) << numbers.bits;
         uint64_t pair;
         case_named(&c, s2fp8_specs[s]);
@@ -763,11 +732,9 @@ static void compat(void)
                     {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
                     {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR}};
     block_case c = {0};
-    size_t i;
-    unsigned long k;
-    for (i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         case_named(&c, settings[i].spec);
-        for (k = 0; k < 60 * rounds; k++) {
+        for (unsigned long k = 0; k < 60 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
             c.seed = state;
             c.carrier = settings[i].setting == FPEMU_COMPAT_MUPPET && k % 3 == 0 ? 64 : 32;
@@ -800,21 +767,19 @@ static uint64_t digest(void)
              "s2fp8", "hbfp(8,block=row)", "mx(e2m1,block=tensor)", "mx(e2m1,rule=rceil)");
     const fpemu_shape vector = fpemu_shape_vector(MANY);
     uint64_t state = 99, hash = 1469598103934665603u;
-    size_t i, k, mode;
-    for (i = 0; i < MANY; i++)
+    for (size_t i = 0; i < MANY; i++)
         x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, (int)(lh_next(&state) % 24) - 12);
-    for (i = 0; i < MANY; i += 1009)
+    for (size_t i = 0; i < MANY; i += 1009)
         x[i] = i % 2 ? 0.0f : -0.0f;
-    for (i = 0; i < 40; i++)
+    for (size_t i = 0; i < 40; i++)
         x[300 + i] = ldexpf(x[i], i % 2 ? -130 : 115);
-    for (i = 0; i < MANY / 8; i++)
+    for (size_t i = 0; i < MANY / 8; i++)
         x64[i] = (double)x[i] * (1 + 0x1p-30);
-    for (k = 0; k < sizeof specs / sizeof *specs; k++)
-        for (mode = 0; mode < 2; mode++) {
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+        for (size_t mode = 0; mode < 2; mode++) {
             fpemu_format f;
             fpemu_rounding r = fpemu_rounding_stochastic(7, 3);
-            fpemu_stats stats = {0};
-            stats.request.want = FPEMU_STATS_SUMS;
+            fpemu_stats stats = {.request.want = FPEMU_STATS_SUMS};
             r.mode = mode ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             if (fpemu_format_parse(specs[k], &f, NULL))
                 return 0;
@@ -826,9 +791,9 @@ static uint64_t digest(void)
                 fpemu_quantize_f64(&f, &r, MANY / 8, x64, z64, NULL) || memcmp(y64, z64, sizeof y64))
                 return 0;
             const double sum = fpemu_stats_sum_error(&stats);
-            hash = variants_fold(variants_fold(hash, y, sizeof y), y64, sizeof y64);
-            hash = variants_fold(variants_fold(hash, &sum, sizeof sum), &stats.inexact, sizeof stats.inexact);
-            hash = variants_fold(hash, &stats.clipped, sizeof stats.clipped);
+            hash = fnv(fnv(hash, y, sizeof y), y64, sizeof y64);
+            hash = fnv(fnv(hash, &sum, sizeof sum), &stats.inexact, sizeof stats.inexact);
+            hash = fnv(hash, &stats.clipped, sizeof stats.clipped);
         }
     return hash;
 }

@@ -179,11 +179,9 @@ int case_is_nvfp4(const fpemu_format *f)
 
 int case_range(const block_case *c, fpemu_range *whole)
 {
-    const int of_tensor = case_is_nvfp4(&c->f);
-    const int most = c->carrier == 32 ? 127 : 1023;
+    const int of_tensor = case_is_nvfp4(&c->f), most = c->carrier == 32 ? 127 : 1023;
     uint64_t state = c->seed + 17;
     const uint64_t kind = (lh_next(&state), below(&state, 5)), sign = below(&state, 4);
-    double least;
     memset(whole, 0, sizeof *whole);
     if (!c->f.scaling || c->f.scaling == FPEMU_SCALING_S2FP8 || (c->f.block != FPEMU_BLOCK_TENSOR && !of_tensor))
         return 0;
@@ -195,7 +193,7 @@ int case_range(const block_case *c, fpemu_range *whole)
     whole->count += whole->nonzero;
     const int exponent = kind == 1 ? (below(&state, 2) ? most : -most) : (int)below(&state, 277) - 149;
     whole->amax = ldexp(1 + (double)below(&state, 64) / 64, exponent);
-    least = sign > 1 ? whole->amax / (double)(1 + below(&state, 5)) : 0;
+    double least = sign > 1 ? whole->amax / (double)(1 + below(&state, 5)) : 0;
     whole->max = sign % 2 ? whole->amax : least;
     whole->min = whole->max < whole->amax ? -whole->amax : 0 - least;
     return 1;
@@ -207,8 +205,7 @@ fpemu_shape case_shape(uint64_t *state)
 {
     fpemu_shape s, want = {0};
     uint64_t size[4];
-    size_t dimensions = 1 + below(state, 4), k;
-    size_t axis = below(state, dimensions);
+    size_t dimensions = 1 + below(state, 4), k, axis = below(state, dimensions);
     uint64_t most = dimensions == 1 ? 90 : dimensions == 2 ? 14 : dimensions == 3 ? 8 : 5;
     int given = (int)axis - (below(state, 2) ? (int)dimensions : 0);
 
@@ -254,8 +251,7 @@ static placing choose_strides(const fpemu_shape *s, uint64_t n, int plain, uint6
 {
     uint64_t extent[4] = {s->outer, s->rows, s->length, s->inner}, span = 1;
     unsigned order[4] = {0, 1, 2, 3}, k;
-    placing p = {0};
-    p.size = n;
+    placing p = {.size = n};
     if (n == 0 || plain || below(state, 3) == 0) {
         p.contiguous = 1;
         p.stride[3] = 1;
@@ -408,8 +404,6 @@ void case_fill(block_case *c)
     float table[65536 / 64];
     unsigned length = 0;
     judge *j = NULL;
-    double shared;
-    int specials;
 
     element.scaling = 0;
     if (c->f.kind == FPEMU_KIND_CODEBOOK) {
@@ -427,8 +421,8 @@ void case_fill(block_case *c)
     free(c->x);
     c->x = calloc(c->n + 1, sizeof *c->x);
     (void)lh_next(&state);
-    shared = random_scale(c, &state);
-    specials = below(&state, 2) != 0;
+    double shared = random_scale(c, &state);
+    int specials = below(&state, 2) != 0;
     if (c->x && (j || length))
         for (b = 0; b < t->blocks; b++)
             fill_block(c, t, &t->block[b], j, length ? table : NULL, length, shared, specials, &state);
@@ -503,15 +497,14 @@ static const char *name_of(const block_case *c)
 static const char *block_around(const block_case *c, const ref_tensor *t, uint64_t index)
 {
     static char text[600];
-    uint64_t b, j, k;
     int n = 0;
     text[0] = 0;
-    for (b = 0; b < t->blocks; b++)
-        for (j = 0; j < t->block[b].elements; j++)
+    for (uint64_t b = 0; b < t->blocks; b++)
+        for (uint64_t j = 0; j < t->block[b].elements; j++)
             if (t->order[t->block[b].first + j] == index) {
                 n = snprintf(text, sizeof text, "block %" PRIu64 " place %" PRIu64 " scale %a*2^%ld of", b, j,
                              t->block[b].scale, t->block[b].exponent);
-                for (k = 0; k < t->block[b].elements && k < 12 && n < 540; k++)
+                for (uint64_t k = 0; k < t->block[b].elements && k < 12 && n < 540; k++)
                     n += snprintf(text + n, sizeof text - (size_t)n, " %a",
                                   carrier_value(c->carrier, c->x[t->order[t->block[b].first + k]]));
                 return text;
@@ -521,8 +514,7 @@ static const char *block_around(const block_case *c, const ref_tensor *t, uint64
 
 static fpemu_status wanted_status(const ref_tensor *t)
 {
-    uint64_t i;
-    for (i = 0; i < t->n; i++)
+    for (uint64_t i = 0; i < t->n; i++)
         if (t->element[i].nan_error)
             return FPEMU_ERROR_NAN;
     return FPEMU_OK;
@@ -545,9 +537,6 @@ int case_values(const block_case *c)
     ref_tensor *t = ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x);
     uint64_t state = c->seed + 77, i, bytes = c->carrier / 8;
     fpemu_shape s = c->shape;
-    placing from, to;
-    char *x, *y, *touched;
-    fpemu_status status;
     int inplace, bad = 0;
 
     if (!t) {
@@ -555,8 +544,7 @@ int case_values(const block_case *c)
         return 0;
     }
     (void)lh_next(&state);
-    from = choose_strides(&s, c->n, c->plain, &state);
-    to = choose_strides(&s, c->n, c->plain, &state);
+    placing from = choose_strides(&s, c->n, c->plain, &state), to = choose_strides(&s, c->n, c->plain, &state);
     inplace = below(&state, 4) == 0;
     if (inplace)
         to = from;
@@ -564,9 +552,8 @@ int case_values(const block_case *c)
     memcpy(s.y_stride, to.stride, sizeof to.stride);
     if (below(&state, 2) && from.contiguous)
         memset(s.x_stride, 0, sizeof s.x_stride);
-    x = case_room(from.size * bytes);
-    y = inplace ? x : case_room(to.size * bytes);
-    touched = calloc(to.size + 1, 1);
+    char *x = case_room(from.size * bytes), *y = inplace ? x : case_room(to.size * bytes);
+    char *touched = calloc(to.size + 1, 1);
     if (!touched)
         abort();
     for (i = 0; i < c->n; i++) {
@@ -575,7 +562,7 @@ int case_values(const block_case *c)
     }
     if (inplace)
         memcpy(s.y_stride, s.x_stride, sizeof s.x_stride);
-    status = quantize(c, &s, x + from.base * bytes, y + to.base * bytes, NULL);
+    fpemu_status status = quantize(c, &s, x + from.base * bytes, y + to.base * bytes, NULL);
     lh_check(status == wanted_status(t), "%s: status %d (%s)", name, (int)status, fpemu_status_text(status));
     if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
         for (i = 0; i < c->n && bad < 3; i++) {
@@ -698,7 +685,6 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
     unsigned char *again = case_room(size + 1), *y, *x;
     fpemu_shape told = c->shape;
     fpemu_range whole;
-    fpemu_status status;
 
     for (b = first; b < first + count; b++)
         n += t->block[b].elements;
@@ -729,7 +715,7 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
         for (i = 0; i < (e.elements * c->f.bits + 7) / 8; i++)
             again[1 + e.offset + i] = 0x5a;
     }
-    status = pack_blocks(c, &c->shape, first, count, x, again + 1);
+    fpemu_status status = pack_blocks(c, &c->shape, first, count, x, again + 1);
     if ((c->f.scaling == FPEMU_SCALING_4OVER6 || c->f.scaling == FPEMU_SCALING_4OVER6_MSE) && !c->shape.whole) {
         lh_check(status == FPEMU_ERROR_NULL, "%s: pack_blocks without the tensor's range", name_of(c));
         whole = tensor_range(c, t);
@@ -748,32 +734,25 @@ int case_packing(const block_case *c)
     ref_tensor *t = ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x);
     uint64_t state = c->seed + 99, i, width = c->carrier / 8, size, shift;
     fpemu_shape s = c->shape;
-    placing from, to;
-    unsigned char *x, *y, *bytes, *want;
-    uint64_t *value;
-    fpemu_status status;
     unsigned bad = 0;
 
     if (!t)
         return 0;
     (void)lh_next(&state);
     check_layout(c, t);
-    from = choose_strides(&s, c->n, c->plain, &state);
-    to = choose_strides(&s, c->n, c->plain, &state);
+    placing from = choose_strides(&s, c->n, c->plain, &state), to = choose_strides(&s, c->n, c->plain, &state);
     memcpy(s.x_stride, from.stride, sizeof from.stride);
     memcpy(s.y_stride, to.stride, sizeof to.stride);
     size = ref_packed_size(&c->f, t);
     shift = below(&state, 8);
-    x = case_room(from.size * width);
-    y = case_room(to.size * width);
-    bytes = case_room(size + 8);
-    want = case_room(size);
-    value = calloc(c->n + 1, sizeof *value);
+    unsigned char *x = case_room(from.size * width), *y = case_room(to.size * width);
+    unsigned char *bytes = case_room(size + 8), *want = case_room(size);
+    uint64_t *value = calloc(c->n + 1, sizeof *value);
     if (!value)
         abort();
     for (i = 0; i < c->n; i++)
         store(c->carrier, x, place(&s, &from, i), c->x[i]);
-    status = pack(c, &s, x + from.base * width, bytes + shift);
+    fpemu_status status = pack(c, &s, x + from.base * width, bytes + shift);
     lh_check(status == wanted_status(t), "%s: status %d of pack", name_of(c), (int)status);
     ref_pack(&c->f, t, want);
     for (i = 0; i < size && bad < 3; i++)
@@ -819,20 +798,19 @@ static void check_stats(const block_case *c, const char *verb, const fpemu_stats
                         {"nan_blocks", want->nan_blocks, got->nan_blocks},
                         {"saturated_scales", want->saturated_scales, got->saturated_scales});
     const char *const other = other_counts(got, want);
-    unsigned k;
     lh_check(!other, "%s %s: %s", name_of(c), verb, other);
-    for (k = 0; k < sizeof counters / sizeof *counters; k++)
+    for (unsigned k = 0; k < sizeof counters / sizeof *counters; k++)
         if (k < 3)
             lh_check(counters[k].want == counters[k].got, "%s %s: %s: judge %a, library %a", name_of(c), verb,
                      counters[k].name, lh_double(counters[k].want), lh_double(counters[k].got));
         else
             lh_check(counters[k].want == counters[k].got, "%s %s: %s: judge %" PRIu64 ", library %" PRIu64, name_of(c),
                      verb, counters[k].name, counters[k].want, counters[k].got);
-    for (k = 0; k < BINS; k++)
+    for (unsigned k = 0; k < BINS; k++)
         lh_check(want->request.histogram[k] == got->request.histogram[k],
                  "%s %s: bin %u of the histogram: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
                  want->request.histogram[k], got->request.histogram[k]);
-    for (k = 0; k < SCALE_BINS; k++)
+    for (unsigned k = 0; k < SCALE_BINS; k++)
         lh_check(want->request.scale_histogram[k] == got->request.scale_histogram[k],
                  "%s %s: bin %u of the scales: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
                  want->request.scale_histogram[k], got->request.scale_histogram[k]);
@@ -868,24 +846,22 @@ int case_counters(const block_case *c)
 {
     ref_tensor *t = c->f.scaling ? ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x) : NULL;
     uint64_t bins[2][BINS], scale_bins[2][SCALE_BINS], i, width = c->carrier / 8;
-    fpemu_stats want, got;
     unsigned char *x, *y, *bytes;
     const double none[3] = {0, 0, 0};
     double sums[3], any = c->n ? fabs(carrier_value(c->carrier, c->x[c->n / 2])) : 1;
     int first = any > 0 && isfinite(any) ? ilogb(any) - 12 : -12;
-    fpemu_status status;
 
     if (!t)
         return 0;
-    want = blank_stats(bins[0], scale_bins[0], first);
+    fpemu_stats want = blank_stats(bins[0], scale_bins[0], first);
     ref_count(t, c->x, &want, sums);
     x = case_room(c->n * width);
     y = case_room(c->n * width);
     bytes = case_room(ref_packed_size(&c->f, t));
     for (i = 0; i < c->n; i++)
         store(c->carrier, x, i, c->x[i]);
-    got = blank_stats(bins[1], scale_bins[1], first);
-    status = quantize(c, &c->shape, x, y, &got);
+    fpemu_stats got = blank_stats(bins[1], scale_bins[1], first);
+    fpemu_status status = quantize(c, &c->shape, x, y, &got);
     if (lh_check(status == wanted_status(t), "%s: status %d", name_of(c), (int)status))
         check_stats(c, "quantize", &want, sums, &got);
     check_counted(c, t, y);

@@ -45,8 +45,7 @@ static int same(double a, double b)
 static void *numbers(const block_case *c, int backwards, void *memory, fpemu_shape *s)
 {
     const uint64_t width = c->carrier / 8;
-    uint64_t i;
-    for (i = 0; i < c->n; i++) {
+    for (uint64_t i = 0; i < c->n; i++) {
         const uint64_t at = backwards ? c->n - 1 - i : i;
         const uint32_t narrow = (uint32_t)c->x[i];
         if (c->carrier == 32)
@@ -81,10 +80,9 @@ static void against_judge(const block_case *c, const ref_tensor *t, const fpemu_
                           const void *scales, const float tensor[2])
 {
     const int has_tensor = case_is_nvfp4(&c->f);
-    uint64_t b;
     int bad = 0;
     lh_check(t->blocks == l->blocks, "%s: blocks", c->spec);
-    for (b = 0; b < t->blocks && bad < 3; b++) {
+    for (uint64_t b = 0; b < t->blocks && bad < 3; b++) {
         const ref_block *block = t->block + b;
         double want = block->nan ? (double)NAN : ldexp(block->scale, (int)block->exponent);
         if (c->carrier == 32)
@@ -107,25 +105,24 @@ static void against_bytes(const block_case *c, const fpemu_layout *l, const fpem
     const uint64_t width = c->carrier / 8, first = l->blocks / 2, rest = l->blocks - first;
     unsigned char *const bytes = case_room(l->bytes), *const read = case_room(l->blocks * width);
     const fpemu_status status = fpemu_pack(&c->f, &c->r, c->carrier, s, x, bytes, NULL);
-    uint64_t b, k;
     lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack", c->spec);
-    for (b = 0; b < l->blocks; b++)
-        for (k = 0; k < l->scale_bytes; k++)
+    for (uint64_t b = 0; b < l->blocks; b++)
+        for (uint64_t k = 0; k < l->scale_bytes; k++)
             lh_check(bytes[l->scales_offset + b * l->scale_bytes + k] ==
                          (unsigned char)(integer(codes, l->scale_bytes, b) >> 8 * k),
                      "%s: code of block %" PRIu64 " in the packed bytes", c->spec, b);
     if (l->tensor_bytes)
-        for (k = 0; k < 8; k++)
+        for (uint64_t k = 0; k < 8; k++)
             lh_check(bytes[k] == (unsigned char)(lh_float_bits(tensor[k / 4]) >> 8 * (k % 4)),
                      "%s: numbers of the tensor in the packed bytes", c->spec);
-    for (k = 0; k < 2; k++) {
+    for (uint64_t k = 0; k < 2; k++) {
         const uint64_t from = k ? first : 0, count = k ? rest : l->blocks;
         memset(read, 0xa5, l->blocks * width);
         lh_check((c->carrier == 32
                       ? fpemu_unpack_scales_f32(&c->f, s, from, count, bytes, (float *)(void *)read)
                       : fpemu_unpack_scales_f64(&c->f, s, from, count, bytes, (double *)(void *)read)) == FPEMU_OK,
                  "%s: unpack_scales", c->spec);
-        for (b = 0; b < count; b++)
+        for (uint64_t b = 0; b < count; b++)
             lh_check(same(number(c->carrier, read, b), number(c->carrier, scales, from + b)),
                      "%s: unpacked scale of block %" PRIu64, c->spec, from + b);
     }
@@ -168,10 +165,9 @@ int main(int argc, char **argv)
 {
     block_case c = {0};
     fpemu_range whole;
-    size_t i;
     unsigned long k, judged = 0;
     case_options(argc, argv, &rounds, &first_seed);
-    for (i = 0; case_format(i, &c.f, c.spec); i++)
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < 12 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
             c.seed = state;

@@ -14,10 +14,8 @@ static void randomised(void)
 {
     block_case c = {0};
     fpemu_range whole;
-    size_t i;
-    unsigned long k;
-    for (i = 0; case_format(i, &c.f, c.spec); i++)
-        for (k = 0; k < 10 * rounds; k++) {
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
+        for (unsigned long k = 0; k < 10 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
             c.seed = state;
             (void)lh_next(&state);
@@ -65,8 +63,7 @@ static void long_blocks(void)
         "mx(e4m3fn,block=tensor)", "group(int8,5000)", "mx(e2m1,block=row)", "hbfp(8,block=channel)", "nvfp4",
         "scaled(e4m3fn)"};
     block_case c = {0};
-    size_t i;
-    for (i = 0; i < sizeof specs / sizeof *specs; i++) {
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         case_named(&c, specs[i]);
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
             c.seed = i + 1;
@@ -92,14 +89,13 @@ static void merging(void)
     static float x[6000], y[6000];
     static const char *const specs[] = {"mxfp4", "nf4", "group(int6,64)", "msfp12", "nvfp4"};
     uint64_t state = 11;
-    size_t i, k;
-    for (i = 0; i < 6000; i++)
+    for (size_t i = 0; i < 6000; i++)
         x[i] = (float)(int64_t)lh_next(&state) * 0x1p-60f;
-    for (i = 0; i < 6000; i += 97)
+    for (size_t i = 0; i < 6000; i += 97)
         x[i] = 0;
     memset(x + 640, 0, 64 * sizeof *x);
-    for (i = 0; i < sizeof specs / sizeof *specs; i++)
-        for (k = 1; k < 90; k += 7) {
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (size_t k = 1; k < 90; k += 7) {
             fpemu_rounding r = fpemu_rounding_stochastic(3, 4), second;
             fpemu_stats one = {0}, a, b, on;
             fpemu_range whole = {0};

@@ -175,8 +175,7 @@ static const struct instance {
 
 static void mistakes(void)
 {
-    size_t i, k;
-    for (i = 0; i < sizeof instances / sizeof *instances; i++) {
+    for (size_t i = 0; i < sizeof instances / sizeof *instances; i++) {
         const struct instance *t = &instances[i];
         const fpemu_format f = lh_parsed(t->spec);
         fpemu_rounding r;
@@ -186,7 +185,7 @@ static void mistakes(void)
                           fpemu_quantize_tensor_f32(&f, &r, &s, t->x, y, NULL) == FPEMU_OK,
                       "%s: %s %s refused", t->name, t->spec, t->how))
             continue;
-        for (k = 0; k < t->n; k++)
+        for (size_t k = 0; k < t->n; k++)
             lh_check(lh_same_f32(y[k], (double)t->y[k]), "%s: %s %s: %a becomes %a, not %a", t->name, t->spec, t->how,
                      (double)t->x[k], (double)y[k], (double)t->y[k]);
     }
@@ -211,9 +210,8 @@ static void scales(void)
 {
     static const float bad[] = {INFINITY, -INFINITY, NAN};
     float x[32] = {0};
-    int k;
     /* microxcaling: the floating logarithm of the number just below a power of two is that power's */
-    for (k = -120; k <= 127; k++) {
+    for (int k = -120; k <= 127; k++) {
         x[0] = nextafterf(ldexpf(1, k), 0);
         lh_check(scale_code("mxfp4", 1, x) == (k - 3 < -127 ? 0 : k - 3 + 127),
                  "microxcaling-log2: scale just below 2^%d", k);
@@ -230,7 +228,7 @@ static void scales(void)
     /* A NaN or infinity makes FF, anywhere in the block; all zero is 2^-127 */
     memset(x, 0, sizeof x);
     lh_check(scale_code("mxfp8", 32, x) == 0, "the scale of zeros");
-    for (k = 0; k < 96; k++) {
+    for (int k = 0; k < 96; k++) {
         memset(x, 0, sizeof x);
         x[k % 32] = bad[k / 32];
         lh_check(scale_code("mxfp8", 32, x) == 0xff, "the scale of a block with %g at %d", (double)bad[k / 32], k % 32);
@@ -244,7 +242,7 @@ static void scales(void)
     memset(x, 0, sizeof x);
     x[0] = 6 * 448;
     x[16] = 0x1p-20f;
-    for (k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; k++) {
         const fpemu_format f = lh_parsed(k ? "nvfp4(rule=nvfp4-ao)" : "nvfp4");
         fpemu_rounding r = fpemu_rounding_nearest();
         fpemu_shape s = fpemu_shape_vector(32);
@@ -263,8 +261,7 @@ static void round_trips(void)
         unsigned top; /* the code of the largest value */
     } formats[] = LIST({"mxfp8_e4m3", "e4m3fn", 0x7e}, {"mxfp8_e5m2", "e5m2", 0x7b}, {"mxfp6_e3m2", "e3m2", 0x1f},
                        {"mxfp6_e2m3", "e2m3", 0x1f}, {"mxfp4", "e2m1", 7});
-    size_t i;
-    for (i = 0; i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const fpemu_format f = lh_parsed(formats[i].spec), element = lh_parsed(formats[i].element);
         fpemu_rounding r = fpemu_rounding_nearest();
         fpemu_shape s = fpemu_shape_vector(2);
@@ -304,11 +301,10 @@ static void readings(void)
     static const char *const settings[] = {"sr", "muppet"};
     static const double bias[] = {0, -0.5};
     fpemu_format f;
-    size_t i, k;
-    for (i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++)
         x[i] = (float)((double)((i * 7919) % 20000) / 20000 * 100 + 0.3);
     x[0] = 127;
-    for (k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 2; k++) {
         fpemu_rounding r;
         double sum = 0;
         lh_check(fpemu_format_parse("muppet(8)", &f, NULL) == FPEMU_OK &&
@@ -317,7 +313,7 @@ static void readings(void)
         r.mode = FPEMU_MODE_SR;
         r.seed = 5;
         lh_check(fpemu_quantize_f32(&f, &r, N, x, y, NULL) == FPEMU_OK, "muppet(8) %s", settings[k]);
-        for (i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++)
             sum += (double)y[i] - (double)x[i];
         lh_check(fabs(sum / N - bias[k]) < 0.02, "muppet(8) %s: mean error %g steps, not %g", settings[k], sum / N,
                  bias[k]);

@@ -73,22 +73,18 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
     static const fpemu_rounding nearest;
     judge *j = judge_open(JUDGE_SLOW, parameters, &nearest, carrier);
     uint64_t *codes, *values;
-    void *in, *out, *back;
     size_t n, i, size = carrier / 8;
     fpemu_status status;
-    int garbage;
 
     if (!j)
         return;
     n = choose_codes(f, &codes);
-    in = allocate(n * 8);
-    out = allocate(n * 8);
-    back = allocate(n * 8);
+    void *in = allocate(n * 8), *out = allocate(n * 8), *back = allocate(n * 8);
     values = allocate(n * sizeof *values);
     for (i = 0; i < n; i++)
         values[i] = judge_decode(j, codes[i]);
     /* The second time with the bits above the width set: decoding ignores them. */
-    for (garbage = 0; garbage < 2; garbage++) {
+    for (int garbage = 0; garbage < 2; garbage++) {
         for (i = 0; i < n; i++)
             put_code(f, in, i, codes[i] | (garbage ? ~mask_of(f->bits) : 0));
         status = fpemu_decode(f, carrier, n, in, out);
@@ -121,8 +117,7 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
     for (i = 0; i < n; i++) {
         judge_result r = judge_round(j, values[i], 0, 1);
         uint64_t code = code_at(back, fpemu_format_code_size(f), i);
-        int shared;
-        int is_nan = carrier == 32 ? values[i] == 0x7fc00000 : values[i] == UINT64_C(0x7ff8000000000000);
+        int shared, is_nan = carrier == 32 ? values[i] == 0x7fc00000 : values[i] == UINT64_C(0x7ff8000000000000);
         /* Codes of the subnormal range of a format without subnormals all mean zero; NaN has one code. */
         int unused = f->kind == FPEMU_KIND_FLOAT && f->subnormals && (r.code & mask_of(f->bits - f->is_signed)) == 0;
         if (code != r.code)
@@ -148,16 +143,15 @@ int main(void)
     const ref_format *r;
     fpemu_format f, parameters;
     char text[80];
-    size_t i;
 
-    for (i = 0; (r = ref_formats(i)) != NULL; i++) {
+    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++) {
         if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
             fail(r->spec, "not parsed", 0, 0, 0);
             continue;
         }
         check_format(r->spec, &f, &r->f);
     }
-    for (i = 0; ref_generic(i, &parameters, text); i++) {
+    for (size_t i = 0; ref_generic(i, &parameters, text); i++) {
         f = parameters;
         if (fpemu_format_complete(&f) != FPEMU_OK)
             fail(text, "refused", 0, 0, 0);

@@ -130,7 +130,6 @@ unsigned long compare_array(const char *spec, const fpemu_format *format, const 
     unsigned char *in = allocate(n * size), *out = allocate(n * size), *codes = allocate(n * 8);
     fpemu_stats quantized = {0}, encoded = {0};
     uint64_t want[COUNTERS] = {0}, got[COUNTERS], got_encoded[COUNTERS];
-    unsigned k;
 
     for (i = 0; i < n; i++) {
         uint32_t narrow = (uint32_t)x[i];
@@ -151,12 +150,12 @@ unsigned long compare_array(const char *spec, const fpemu_format *format, const 
             }
             check(&c, "value", x[i], i, r.bits, y);
             check(&c, "code", x[i], i, r.code, code_at(codes, fpemu_format_code_size(format), i));
-            for (k = 0; k < COUNTERS; k++)
+            for (unsigned k = 0; k < COUNTERS; k++)
                 want[k] += r.events >> k & 1;
         }
         counters(&quantized, got);
         counters(&encoded, got_encoded);
-        for (k = 0; k < COUNTERS; k++)
+        for (unsigned k = 0; k < COUNTERS; k++)
             if (got[k] != want[k])
                 check_counter(&c, format, carrier, x, in, n, j, k, want[k], got[k]);
             else if (got_encoded[k] != want[k])

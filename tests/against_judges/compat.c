@@ -59,8 +59,7 @@ static float qpytorch_float(float x, int e, int m, int b, uint32_t add, int allo
 {
     uint32_t cut = ~(((uint32_t)1 << (23 - m)) - 1);
     float largest = (float)ldexp(2 - ldexp(1, -m), (1 << (e - 1)) - b);
-    float smallest_normal = ldexpf(1, 2 - (1 << (e - 1)));
-    float sign = signbit(x) ? -1.0f : 1.0f;
+    float smallest_normal = ldexpf(1, 2 - (1 << (e - 1))), sign = signbit(x) ? -1.0f : 1.0f;
     if (!isfinite(x))
         return sign * largest;
     x = ldexpf(x, b);

@@ -174,8 +174,7 @@ static void same(const char *what, const fpemu_stats *got, const fpemu_stats *ex
 
 static fpemu_stats empty(uint32_t want, uint64_t *bins)
 {
-    fpemu_stats stats = {0};
-    stats.request.want = want;
+    fpemu_stats stats = {.request.want = want};
     if (want & FPEMU_STATS_HISTOGRAM) {
         memset(bins, 0, BINS * sizeof *bins);
         stats.request.histogram = bins;

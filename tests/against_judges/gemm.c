@@ -394,8 +394,7 @@ static int add_late(const fpemu_accumulator *sum, summand *t, int n, int has_d)
     int cut = 0;
     for (int i = 0; i < n - has_d; i++)
         E[t[i].chain] = t[i].e > E[t[i].chain] ? t[i].e : E[t[i].chain];
-    const long E1 = E[0] > E[1] ? E[0] : E[1];
-    const long d = has_d ? t[n - 1].e : emin, E2 = E1 > d ? E1 : d;
+    const long E1 = E[0] > E[1] ? E[0] : E[1], d = has_d ? t[n - 1].e : emin, E2 = E1 > d ? E1 : d;
     number_double(&s, 0);
     for (uint64_t way = 0; way < 2; way++) {
         number_double(&v, 0);
@@ -1367,8 +1366,8 @@ static uint64_t digest_of(const char *text, unsigned carrier, uint64_t k, int co
         carrier == 32 ? fpemu_gemm_f32(&spec, &shape, 1, a32, b32, spec.start_from_c, c32, counted ? &stats : NULL)
                       : fpemu_gemm_f64(&spec, &shape, 1, a, b, spec.start_from_c, c, counted ? &stats : NULL);
     lh_check(status == FPEMU_OK, "%s: status %d", text, (int)status);
-    digest = carrier == 32 ? variants_fold(digest, c32, sizeof c32) : variants_fold(digest, c, sizeof c);
-    return variants_fold(digest, &stats, sizeof stats);
+    digest = carrier == 32 ? fnv(digest, c32, sizeof c32) : fnv(digest, c, sizeof c);
+    return fnv(digest, &stats, sizeof stats);
 }
 
 /* Of everything; the deep products are enough for several threads, and must not depend on how many there are. */

@@ -62,8 +62,6 @@ static void check_conversion(judge_kind kind, const ref_conversion *c)
 {
     fpemu_format f;
     fpemu_rounding rounding = {0};
-    judge_result got;
-    judge *j;
     char text[200];
     uint64_t want = isnan(c->y) ? UINT64_C(0x7ff8000000000000) : lh_double_bits(c->y);
 
@@ -73,10 +71,10 @@ static void check_conversion(judge_kind kind, const ref_conversion *c)
     }
     rounding.mode = (uint8_t)c->mode;
     rounding.overflow = (uint8_t)c->policy;
-    j = judge_open(kind, &f, &rounding, 64);
+    judge *j = judge_open(kind, &f, &rounding, 64);
     if (!j)
         return;
-    got = judge_round(j, lh_double_bits(c->x), 0, 1);
+    judge_result got = judge_round(j, lh_double_bits(c->x), 0, 1);
     comparisons++;
     snprintf(text, sizeof text, "%s policy %d, %a: want %a %" PRIx64 ", got %a %" PRIx64, mode_names[c->mode],
              c->policy, c->x, c->y, (uint64_t)c->code, lh_double(got.bits), got.code);
@@ -96,13 +94,11 @@ static void check_overflow_table(void)
         {"p3109(8,4,se)", "iiimiimiii", "iiimimiiii"}, {"p3109(8,4,sf)", "mmmmmmmmmm", "mmmmmmmmmm"},
         {"p3109(8,3,ue)", "iiimiimmii", "nnnmnmnnnn"}, {"dlfloat16", "nnnmnnmmnn", "nnnmnmnmnn"},
     };
-    size_t i;
-    int mode, side;
 
-    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ref_format *r = ref_find(rows[i].spec);
-        for (mode = 0; mode < 10; mode++) {
-            for (side = 0; side < 2; side++) {
+        for (int mode = 0; mode < 10; mode++) {
+            for (int side = 0; side < 2; side++) {
                 char want = (side ? rows[i].negative : rows[i].positive)[mode], got;
                 fpemu_rounding rounding = {.mode = (uint8_t)mode};
                 judge *j = judge_open(JUDGE_SLOW, &r->f, &rounding, 64);
@@ -127,13 +123,12 @@ static void compare_judges(const char *name, const fpemu_format *f, const fpemu_
 {
     judge *slow = judge_open(JUDGE_SLOW, f, rounding, carrier);
     judge *mpfr = judge_open(JUDGE_MPFR, f, rounding, carrier);
-    size_t i;
     char text[300];
 
     if (mpfr && !slow)
         fail("opening", name, "mpfr has an opinion, slow has not");
     if (slow && mpfr) {
-        for (i = 0; i < p->n; i++) {
+        for (size_t i = 0; i < p->n; i++) {
             judge_result a = judge_round(slow, p->x[i], 0, 1), b = judge_round(mpfr, p->x[i], 0, 1);
             comparisons++;
             if (a.bits == b.bits && a.code == b.code && a.events == b.events)
@@ -145,7 +140,7 @@ static void compare_judges(const char *name, const fpemu_format *f, const fpemu_
                      a.events, b.bits, b.code, b.events);
             fail("judges disagree", name, text);
         }
-        for (i = 0; i < (f->bits <= 12 ? (size_t)1 << f->bits : 4096); i++) {
+        for (size_t i = 0; i < (f->bits <= 12 ? (size_t)1 << f->bits : 4096); i++) {
             uint64_t code = f->bits <= 12 ? i : i * UINT64_C(0x9e3779b97f4a7c15) >> (64 - f->bits);
             comparisons++;
             if (judge_decode(slow, code) != judge_decode(mpfr, code)) {
@@ -161,14 +156,12 @@ static void compare_judges(const char *name, const fpemu_format *f, const fpemu_
 static void check_format(const char *name, const fpemu_format *f, unsigned full_bits)
 {
     points_want want = {.full_bits = full_bits, .reach = 1, .random = 100, .seed = 7};
-    unsigned carrier, policy;
-    int mode;
 
-    for (carrier = 32; carrier <= 64; carrier += 32) {
+    for (unsigned carrier = 32; carrier <= 64; carrier += 32) {
         points p = {0};
         if (points_make(&p, f, carrier, &want)) {
-            for (mode = 0; mode < 8; mode++) {
-                for (policy = 1; policy <= 3; policy++) {
+            for (int mode = 0; mode < 8; mode++) {
+                for (unsigned policy = 1; policy <= 3; policy++) {
                     /* Unnamed formats: each mode with ieee and one of the saturating policies. */
                     if (full_bits < 8 && policy == 2 + (unsigned)mode % 2)
                         continue;
@@ -184,23 +177,22 @@ static void check_format(const char *name, const fpemu_format *f, unsigned full_
 
 int main(void)
 {
-    size_t i;
     fpemu_format f;
     char text[80];
     const ref_format *r;
 
-    for (i = 0; (r = ref_formats(i)) != NULL; i++) {
+    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++) {
         check_constants(JUDGE_SLOW, r);
         check_constants(JUDGE_MPFR, r);
     }
-    for (i = 0; ref_conversions(i) != NULL; i++) {
+    for (size_t i = 0; ref_conversions(i) != NULL; i++) {
         check_conversion(JUDGE_SLOW, ref_conversions(i));
         check_conversion(JUDGE_MPFR, ref_conversions(i));
     }
     check_overflow_table();
-    for (i = 0; (r = ref_formats(i)) != NULL; i++)
+    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++)
         check_format(r->spec, &r->f, 8);
-    for (i = 0; ref_generic(i, &f, text); i++)
+    for (size_t i = 0; ref_generic(i, &f, text); i++)
         check_format(text, &f, 6);
     printf("judges: %lu comparisons, %lu failures\n", comparisons, failures);
     return failures != 0;

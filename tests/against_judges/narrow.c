@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* narrow.c - arrays of binary16 and bfloat16 words against judges: blocked formats, packing and scales along any
- * strides; products and sums. What a number becomes as a word is found here by search among all words. Each of the 2^16
- * words to every scalar format is for words.c.
+ * strides. What a number becomes as a word is found here by search among all words. Each of the 2^16 words to every scalar
+ * format, and operations on them, are for words.c.
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
-#include "../judges/formats.h"
 #include "blocks_cases.h"
-#include "expected.h"
 #include "half_words.h"
 #include "variants.h"
 
@@ -18,13 +16,6 @@ static uint64_t binary32(double x)
 {
     const uint32_t sign = signbit(x) ? 0x80000000u : 0;
     return isnan(x) ? sign | 0x7fc00000u : lh_float_bits((float)x);
-}
-
-static void expect_counters(fpemu_stats *s, uint32_t events, double x)
-{
-    expect_events(s, events, 1);
-    s->nan += isnan(x) != 0;
-    s->infinite += isinf(x) != 0;
 }
 
 static int same_counters(const fpemu_stats *a, const fpemu_stats *b)
@@ -164,7 +155,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
             FREE(bytes, packed, codes, scales);
         }
     }
-    digest = variants_fold(digest, y, room * 2);
+    digest = fnv(digest, y, room * 2);
     if (right)
         ref_free(right);
     FREE(x, y, want, dense, place, read);
@@ -172,8 +163,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
 
 static void blocks(void)
 {
-    block_case c = {0};
-    c.carrier = 32;
+    block_case c = {.carrier = 32};
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (unsigned k = 0; k < 8 && c.f.scaling != FPEMU_SCALING_S2FP8 && fpemu_format_fits_f32(&c.f); k++) {
             uint64_t state = k * UINT64_C(0x2545f4914f6cdd1d) + i + 1;
@@ -195,112 +185,10 @@ static void blocks(void)
     case_free(&c);
 }
 
-/* ------------------------------------------------------------------------------------------ operations */
-
-/* Products, and sums that binary64 holds, rounded by the judge of binary64; comparisons of exact products. The format
- * treats its subnormal numbers so; where it drops them the operands are near them. */
-static void operations(const struct type *t, const char *spec, fpemu_subnormals subnormals)
-{
-    enum { N = 4099 };
-    static uint16_t a[N], b[N], y[N], uncounted[N], want[N];
-    static uint8_t relation[N];
-    static double p[N], q[N];
-    const void *const operands[] = {a, b, a};
-    fpemu_format f;
-    const ref_format *reference = ref_find(spec);
-    uint64_t state = 99;
-    if (!lh_check(reference && fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "no %s", spec))
-        return;
-    fpemu_format judged = reference->f;
-    judged.subnormals = f.subnormals = (uint8_t)subnormals;
-    lh_check(fpemu_format_complete(&f) == FPEMU_OK, "no %s that treats subnormal numbers as %d", spec, (int)subnormals);
-    for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
-        for (int scaled = 0; scaled < 2; scaled++)
-            for (int work = 0; work < 3; work++) {
-                static const float scale[] = {0.75f, -3, 0x1p-4f, 1.0009765625f};
-                const fpemu_operation operation = work == 2 ? FPEMU_OPERATION_MUL : (fpemu_operation)work;
-                fpemu_operand_scales scales[3] = {0};
-                fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
-                fpemu_stats s = {0}, expected = {0};
-                size_t steps[3] = {1, 1, 1};
-                steps[1] = (size_t)(mode % 4 != 3);
-                r.mode = (uint8_t)mode;
-                scales[0].values = scaled ? scale : NULL;
-                scales[0].length = 7;
-                scales[0].count = 4;
-                judge *j = judge_open_any(&judged, &r, 64);
-                for (size_t i = 0; i < N; i++) {
-                    /* exponents near one another, so that binary64 holds the sums */
-                    const uint64_t u = lh_next(&state);
-                    const uint16_t near = (uint16_t)(subnormals ? 0 : (t->bias - 4) << t->digits);
-                    a[i] = (uint16_t)(i % 50 ? ((u & 0x8000) | (near + (u >> 20) % (8u << t->digits))) : u);
-                    b[i] = (uint16_t)(i % 51 ? ((u >> 40 & 0x8000) | (near + (u >> 44) % (8u << t->digits))) : u >> 30);
-                }
-                for (size_t i = 0; i < N; i++) {
-                    p[i] = values[t - types][a[i]] * (scaled ? (double)scale[i / 7 % 4] : 1);
-                    q[i] = values[t - types][b[steps[1] ? i : 0]];
-                    const double x = work == 2 ? p[i] * q[i] : work ? p[i] - q[i] : p[i] + q[i];
-                    const double back = work == 2 ? 0 : work ? x + q[i] : x - q[i];
-                    if (work != 2 && isfinite(x) && (back != p[i] || x - back != (work ? -q[i] : q[i]))) {
-                        a[i] = 0; /* not exact */
-                        p[i] = 0 * (scaled ? (double)scale[i / 7 % 4] : 1);
-                    }
-                }
-                for (size_t i = 0; i < N && j; i++) {
-                    const double x = work == 2 ? p[i] * q[i] : work ? p[i] - q[i] : p[i] + q[i];
-                    const judge_result right = judge_round(j, isnan(x) ? 0x7ff8000000000000 : carrier_bits(64, x),
-                                                           mode >= FPEMU_MODE_SR ? fpemu_random_bits(&r, i) : 0, 0);
-                    want[i] = word_of(t, lh_double(right.bits));
-                    if (mode == FPEMU_MODE_RTN && work != 2 && x == 0 &&
-                        !signbit(p[i]) != !signbit(work ? -q[i] : q[i]))
-                        want[i] = 0x8000; /* the sum of opposites is -0 downwards */
-                    expect_counters(&expected, right.events, 0);
-                }
-                lh_check((scaled || work == 2
-                              ? fpemu_arith_scaled(&f, &r, t->type, operation, N, operands, steps,
-                                                   scaled ? scales : NULL, y, &s)
-                              : fpemu_arith(&f, &r, t->type, operation, N, operands, steps, y, &s)) == FPEMU_OK,
-                         "%s, %s: operation %d", t->name, spec, work);
-                lh_check((scaled || work == 2 ? fpemu_arith_scaled(&f, &r, t->type, operation, N, operands, steps,
-                                                                   scaled ? scales : NULL, uncounted, NULL)
-                                              : fpemu_arith(&f, &r, t->type, operation, N, operands, steps, uncounted,
-                                                            NULL)) == FPEMU_OK &&
-                             memcmp(uncounted, y, sizeof y) == 0,
-                         "%s, %s, mode %d: operation %d without counters", t->name, spec, mode, work);
-                if (j) {
-                    compare_words(t, spec, mode, "operation", N, a, want, y);
-                    lh_check(s.overflow == expected.overflow && s.underflow == expected.underflow &&
-                                 s.inexact == expected.inexact && s.subnormal == expected.subnormal,
-                             "%s, %s, mode %d: counters of operation %d", t->name, spec, mode, work);
-                    judge_close(j);
-                }
-                lines++;
-                digest = variants_fold(digest, y, sizeof y);
-                for (int k = 0; k < FPEMU_RELATION_COUNT; k++) {
-                    lh_check(fpemu_compare_scaled(t->type, (fpemu_relation)k, N, operands, steps,
-                                                  scaled ? scales : NULL, relation) == FPEMU_OK,
-                             "%s: compare", t->name);
-                    for (size_t i = 0; i < N; i++)
-                        if (!lh_check(relation[i] == (k == 0   ? p[i] == q[i]
-                                                      : k == 1 ? p[i] < q[i]
-                                                               : p[i] <= q[i]),
-                                      "%s: relation %d of %g, %g", t->name, k, p[i], q[i]))
-                            break;
-                }
-            }
-}
-
 int main(int argc, char **argv)
 {
     find_values();
     blocks();
-    for (int t = 0; t < TYPES; t++) {
-        operations(&types[t], "e4m3fn", FPEMU_SUBNORMALS_KEEP);
-        operations(&types[t], "e5m2", FPEMU_SUBNORMALS_KEEP);
-        operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_KEEP);
-        operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_IN);
-        operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_OUT);
-    }
     printf("narrow: %lu arrays of words judged\n", lines);
     return variants_end(argc, argv, "narrow", digest);
 }

@@ -12,10 +12,8 @@ static uint64_t first_seed = 1;
 static void randomised(void)
 {
     block_case c = {0};
-    size_t i;
-    unsigned long k;
-    for (i = 0; case_format(i, &c.f, c.spec); i++)
-        for (k = 0; k < 12 * rounds; k++) {
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
+        for (unsigned long k = 0; k < 12 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
             c.seed = state;
             (void)lh_next(&state);
@@ -37,9 +35,8 @@ static void randomised(void)
 static void widths(void)
 {
     block_case c = {0};
-    unsigned bits, n;
-    for (bits = 2; bits <= 53; bits++)
-        for (n = 1; n <= 100; n += n < 36 || rounds > 1 ? 1 : 5) {
+    for (unsigned bits = 2; bits <= 53; bits++)
+        for (unsigned n = 1; n <= 100; n += n < 36 || rounds > 1 ? 1 : 5) {
             unsigned form;
             for (form = 0; form < 3; form++) {
                 if (bits > 32)
@@ -72,8 +69,7 @@ static void contents(void)
     static const char *const specs[] =
         LIST("mx(e2m1,block=2)", "bfp(3,block=2)", "nvfp4(block=2)", "group(int4,2,scale=e4m3fn)",
              "codebook(nf4,2,scale=e8m0)", "mx(e2m1,block=2,scale=e5m2)", "group(int4,2,scale=fp16)");
-    size_t i;
-    for (i = 0; i < sizeof specs / sizeof *specs; i++) {
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         fpemu_layout l;
         fpemu_shape s;
         ref_tensor *t;
@@ -119,11 +115,9 @@ static void piecewise(void)
 {
     static const char *const specs[] = {"nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "mx(e2m1,block=4)",
                                         "s2fp8",          "group(int5,block=3)",          "e4m3fn"};
-    size_t i;
-    unsigned long k;
     block_case c = {0};
-    for (i = 0; i < sizeof specs / sizeof *specs; i++)
-        for (k = 0; k < 8; k++) {
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (unsigned long k = 0; k < 8; k++) {
             fpemu_range whole = {0};
             fpemu_layout l;
             unsigned char *all, *pieces;

@@ -37,13 +37,12 @@ static void push(points *p, uint64_t bits)
 /* v, or what the carrier has nearest to it, and `reach` numbers on each side. */
 static void push_near(points *p, unsigned carrier, double v, unsigned reach)
 {
-    unsigned i;
     if (carrier == 32) {
         float down = (float)v, up = down;
         uint32_t bits;
         memcpy(&bits, &down, sizeof bits);
         push(p, bits);
-        for (i = 0; i < reach; i++) {
+        for (unsigned i = 0; i < reach; i++) {
             down = nextafterf(down, -INFINITY);
             up = nextafterf(up, INFINITY);
             memcpy(&bits, &down, sizeof bits);
@@ -56,7 +55,7 @@ static void push_near(points *p, unsigned carrier, double v, unsigned reach)
         uint64_t bits;
         memcpy(&bits, &v, sizeof bits);
         push(p, bits);
-        for (i = 0; i < reach; i++) {
+        for (unsigned i = 0; i < reach; i++) {
             down = nextafter(down, -INFINITY);
             up = nextafter(up, INFINITY);
             memcpy(&bits, &down, sizeof bits);
@@ -77,8 +76,7 @@ static void push_specials(points *p, unsigned carrier)
              UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff8000000000000), UINT64_C(0x7ff0000000000001),
              UINT64_C(0x7fffffffffffffff), UINT64_C(0x36a0000000000000), UINT64_C(0x47efffffffffffff),
              UINT64_C(0x47f0000000000000));
-    size_t i;
-    for (i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
         push(p, carrier == 32 ? narrow[i] : wide[i]);
         push(p, carrier == 32 ? narrow[i] | 0x80000000 : wide[i] | UINT64_C(1) << 63);
     }
@@ -107,8 +105,7 @@ static void add_value(list *l, judge *j, unsigned carrier, uint64_t code)
 
 static void add_around(list *l, judge *j, unsigned carrier, uint64_t code)
 {
-    uint64_t i;
-    for (i = 0; i < 7; i++)
+    for (uint64_t i = 0; i < 7; i++)
         add_value(l, j, carrier, code + i - 3);
 }
 
@@ -168,19 +165,17 @@ static void push_posit_middles(points *p, const fpemu_format *f, unsigned carrie
     static const fpemu_rounding nearest;
     fpemu_format finer = *f;
     list l = {0};
-    judge *j;
-    size_t i;
 
     finer.bits++;
-    j = finer.bits > 32 ? NULL : judge_open(JUDGE_SLOW, &finer, &nearest, carrier);
+    judge *j = finer.bits > 32 ? NULL : judge_open(JUDGE_SLOW, &finer, &nearest, carrier);
     if (!j)
         return;
     if (f->bits <= want->full_bits)
-        for (i = 0; i < (size_t)1 << finer.bits; i++)
+        for (size_t i = 0; i < (size_t)1 << finer.bits; i++)
             add_value(&l, j, carrier, i);
     else
         sample_codes(&l, j, carrier, &finer, seed);
-    for (i = 0; i < l.n; i++)
+    for (size_t i = 0; i < l.n; i++)
         push_near(p, carrier, l.v[i], want->reach);
     judge_close(j);
     free(l.v);
@@ -195,10 +190,9 @@ static void push_past_end(points *p, unsigned carrier, double end, double inner,
 {
     static const double steps[] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
     double step = end - inner;
-    size_t i;
-    for (i = 0; i < sizeof steps / sizeof *steps; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         push_near(p, carrier, end + steps[i] * step, reach);
-    for (i = 1; i <= 70; i += i < 8 ? 1 : 9)
+    for (size_t i = 1; i <= 70; i += i < 8 ? 1 : 9)
         push_near(p, carrier, end * ldexp(1, (int)i), reach);
     push_near(p, carrier, 1.5 * end, reach);
 }
@@ -210,7 +204,6 @@ static uint64_t random_in_range(unsigned carrier, double lowest, double max, dou
 {
     uint64_t r = points_random(seed), bits;
     double v;
-    float single;
     uint32_t narrow;
 
     if (linear) {
@@ -225,7 +218,7 @@ static uint64_t random_in_range(unsigned carrier, double lowest, double max, dou
         if (pick >> 59 & 1)
             v = -v;
     }
-    single = (float)v;
+    float single = (float)v;
     memcpy(&narrow, &single, sizeof narrow);
     memcpy(&bits, &v, sizeof bits);
     return carrier == 32 ? narrow : bits;

@@ -261,29 +261,28 @@ static uint64_t digest(void)
                 continue;
             fpemu_rounding r = with_mode(mode, mode % 4, (uint64_t)(i + mode));
             for (int counted = 0; counted < 2; counted++) {
-                fpemu_stats stats = {0};
-                stats.request.want = FPEMU_STATS_SUMS;
+                fpemu_stats stats = {.request.want = FPEMU_STATS_SUMS};
                 fpemu_stats *s = counted ? &stats : NULL;
                 for (size_t n = COUNT; n > 0; n /= 7) { /* also short calls */
                     int a = (int)fpemu_quantize_f32(f, &r, n, digest_x32[i], y32, s);
                     int b = (int)fpemu_quantize_f64(f, &r, n, digest_x64[i], y64, s);
-                    result = variants_fold(variants_fold(result, y32, n * sizeof *y32), y64, n * sizeof *y64);
+                    result = fnv(fnv(result, y32, n * sizeof *y32), y64, n * sizeof *y64);
                     int c = (int)fpemu_encode_f32(f, &r, n, digest_x32[i], codes, s);
-                    result = variants_fold(result, codes, n * fpemu_format_code_size(f));
+                    result = fnv(result, codes, n * fpemu_format_code_size(f));
                     int d = (int)fpemu_decode_f32(f, n, codes, y32);
-                    result = variants_fold(result, y32, n * sizeof *y32);
+                    result = fnv(result, y32, n * sizeof *y32);
                     int e = (int)fpemu_encode_f64(f, &r, n, digest_x64[i], codes, s);
-                    result = variants_fold(result, codes, n * fpemu_format_code_size(f));
+                    result = fnv(result, codes, n * fpemu_format_code_size(f));
                     int g = (int)fpemu_decode_f64(f, n, codes, y64);
-                    result = variants_fold(result, y64, n * sizeof *y64);
+                    result = fnv(result, y64, n * sizeof *y64);
                     result ^= (uint64_t)(a | b | c | d | e | g);
                 }
-                result = variants_fold(result, &stats, sizeof stats);
+                result = fnv(result, &stats, sizeof stats);
             }
             for (size_t j = 0; j < COUNT; j += 7) {
                 float one = fpemu_quantize_one_f32(f, &r, digest_x32[i][j], j);
                 double two = fpemu_quantize_one_f64(f, &r, digest_x64[i][j], j);
-                result = variants_fold(variants_fold(result, &one, sizeof one), &two, sizeof two);
+                result = fnv(fnv(result, &one, sizeof one), &two, sizeof two);
             }
         }
     return result;

@@ -108,14 +108,12 @@ int main(int argc, char **argv)
     int modes[8] = {0}, policies[4] = {0};
     int any_mode = 0, any_policy = 0, digests = 0, jobs = 1, i, m, p, failed = 0;
     int nspecs = 0, ntasks = 0, printed = 0;
-    task *tasks;
     FILE *out = NULL;
 
     if (!specs)
         return 1;
     for (i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(word, "--digests") == 0) {
             digests = 1;
         } else if (word[0] == '-') {
@@ -151,7 +149,7 @@ int main(int argc, char **argv)
     if (!nspecs)
         for (i = 0; i < DEFAULT_FORMATS; i++)
             specs[nspecs++] = default_formats[i];
-    tasks = calloc((size_t)nspecs * 24, sizeof *tasks);
+    task *tasks = calloc((size_t)nspecs * 24, sizeof *tasks);
     if (!tasks)
         return 1;
     for (i = 0; i < nspecs; i++) {

@@ -17,10 +17,10 @@ static void check_rounding(const char *spec, const fpemu_format *f, const fpemu_
                            const fpemu_rounding *rounding, unsigned carrier, const points *p)
 {
     judge *j = judge_open_any(parameters, rounding, carrier);
-    unsigned long found;
     if (!j)
         return; /* not a mode of this format */
-    found = compare_array(spec, f, rounding, carrier, p->x, p->n, j, printed < 100 ? 2 : 0, compare_print, NULL);
+    unsigned long found =
+        compare_array(spec, f, rounding, carrier, p->x, p->n, j, printed < 100 ? 2 : 0, compare_print, NULL);
     failures += found;
     printed += found < 2 ? found : 2;
     inputs += p->n;
@@ -30,10 +30,8 @@ static void check_rounding(const char *spec, const fpemu_format *f, const fpemu_
 
 static void check_format(const char *spec, const fpemu_format *f, const fpemu_format *parameters, int named)
 {
-    unsigned carrier, policy;
-    int mode;
 
-    for (carrier = 32; carrier <= 64; carrier += 32) {
+    for (unsigned carrier = 32; carrier <= 64; carrier += 32) {
         const int wide = named && carrier == 64;
         const points_want want = {
             .full_bits = named ? 10 : 8, .reach = wide ? 2 : 1, .random = wide ? 3000 : 200, .seed = 11};
@@ -43,8 +41,8 @@ static void check_format(const char *spec, const fpemu_format *f, const fpemu_fo
             printf("FAIL %s: fits_f%u is %d, judge says %d\n", spec, carrier, !fits, fits);
             failures++;
         }
-        for (mode = 0; fits && mode < FPEMU_MODE_COUNT; mode++) {
-            for (policy = 1; policy <= 3; policy++) {
+        for (int mode = 0; fits && mode < FPEMU_MODE_COUNT; mode++) {
+            for (unsigned policy = 1; policy <= 3; policy++) {
                 fpemu_rounding rounding = {.mode = (uint8_t)mode, .overflow = (uint8_t)policy};
                 if (!named && policy == 2 + (unsigned)mode % 2)
                     continue;
@@ -69,9 +67,8 @@ int main(void)
     const ref_format *r;
     fpemu_format f, parameters;
     char text[80];
-    size_t i;
 
-    for (i = 0; (r = ref_formats(i)) != NULL; i++) {
+    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++) {
         if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
             printf("FAIL %s is not parsed\n", r->spec);
             failures++;
@@ -79,7 +76,7 @@ int main(void)
             check_format(r->spec, &f, &r->f, 1);
         }
     }
-    for (i = 0; ref_generic(i, &parameters, text); i++) {
+    for (size_t i = 0; ref_generic(i, &parameters, text); i++) {
         f = parameters;
         if (fpemu_format_complete(&f) != FPEMU_OK) {
             printf("FAIL %s is refused\n", text);

@@ -123,7 +123,7 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     lh_check(CONTROL == before, "%s mode %u: the control word is %x, it was %x", spec, r->mode, CONTROL, before);
     lh_check(status == FPEMU_OK, "%s mode %u carrier %d: status %d", spec, r->mode, carrier, status);
     check_margins(spec, y, n * size);
-    digest = variants_fold(digest, y, n * size);
+    digest = fnv(digest, y, n * size);
     alone_values(spec, f, r, carrier, n, held, y, counted ? &stats : NULL);
     /* codes, from any address, and back */
     memset(to, 0xa5, sizeof to);
@@ -132,7 +132,7 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     status = fpemu_encode(f, r, carrier, n, x, y, counted ? &stats : NULL);
     lh_check(status == FPEMU_OK && CONTROL == before, "%s mode %u carrier %d: encode", spec, r->mode, carrier);
     check_margins(spec, y, n * code_size);
-    digest = variants_fold(digest, y, n * code_size);
+    digest = fnv(digest, y, n * code_size);
     memset(from, 0xa5, sizeof from);
     status = fpemu_decode(f, carrier, n, y, x);
     lh_check(status == FPEMU_OK && CONTROL == before, "%s carrier %d: decode", spec, carrier);

@@ -51,11 +51,10 @@ static void mismatch(walk *w, uint32_t x, uint64_t judged, uint32_t library)
 
 static void ask(walk *w, uint32_t x, uint32_t y)
 {
-    uint64_t judged;
     if (w->last_asked == x)
         return;
     w->last_asked = x;
-    judged = judge_round(w->j, x, 0, 0).bits;
+    uint64_t judged = judge_round(w->j, x, 0, 0).bits;
     w->s->judge_calls++;
     if (judged != y)
         mismatch(w, x, judged, y);
@@ -65,22 +64,19 @@ static void ask(walk *w, uint32_t x, uint32_t y)
 static int changes(const uint32_t *y, size_t n)
 {
     uint32_t d = 0;
-    size_t i;
 #ifdef _OPENMP
 #pragma omp simd reduction(| : d)
 #endif
-    for (i = 1; i < n; i++)
+    for (size_t i = 1; i < n; i++)
         d |= y[i] ^ y[i - 1];
     return d != 0;
 }
 
 static int quantize_chunk(walk *w, uint32_t first, size_t n)
 {
-    fpemu_status status;
-    size_t i;
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         w->x->bits[i] = first + (uint32_t)i;
-    status = fpemu_quantize_f32(w->f, w->r, n, w->x->value, w->y->value, NULL);
+    fpemu_status status = fpemu_quantize_f32(w->f, w->r, n, w->x->value, w->y->value, NULL);
     if (status == FPEMU_OK || status == FPEMU_ERROR_NAN)
         return 1;
     mismatch(w, first, 0, (uint32_t)status);
@@ -91,13 +87,12 @@ static int quantize_chunk(walk *w, uint32_t first, size_t n)
 static void scan(walk *w, uint32_t first, size_t n, uint32_t *previous, int judged_apart)
 {
     const uint32_t *y = w->y->bits;
-    size_t from, i;
 
-    for (from = 0; from < n; from += BLOCK) {
+    for (size_t from = 0; from < n; from += BLOCK) {
         size_t to = from + BLOCK < n ? from + BLOCK : n;
         if (y[from] == *previous && !changes(y + from, to - from))
             continue;
-        for (i = from; i < to; i++) {
+        for (size_t i = from; i < to; i++) {
             uint32_t x = first + (uint32_t)i;
             if (y[i] == *previous)
                 continue;
@@ -118,12 +113,10 @@ static void scan(walk *w, uint32_t first, size_t n, uint32_t *previous, int judg
 /* What wrap means, in integers: x * 2^fl rounded to an integer, of which the low `bits` are kept. */
 static uint32_t wrapped(const fpemu_format *f, unsigned mode, uint32_t x)
 {
-    int negative = (int)(x >> 31);
-    int E = (int)(x >> 23 & 255);
+    int negative = (int)(x >> 31), E = (int)(x >> 23 & 255);
     uint64_t M = E ? (x & 0x7fffff) | 0x800000 : x & 0x7fffff;
     int shift = (E ? E : 1) - 150 + f->fraction_bits;
     uint64_t q, modulus = UINT64_C(1) << f->bits;
-    float y;
     uint32_t bits;
 
     if (shift >= 0) {
@@ -148,15 +141,14 @@ static uint32_t wrapped(const fpemu_format *f, unsigned mode, uint32_t x)
     if (negative)
         q = 0 - q;
     q &= modulus - 1;
-    y = f->is_signed && q >= modulus / 2 ? -ldexpf((float)(modulus - q), -f->fraction_bits)
-                                         : ldexpf((float)q, -f->fraction_bits);
+    float y = f->is_signed && q >= modulus / 2 ? -ldexpf((float)(modulus - q), -f->fraction_bits)
+                                               : ldexpf((float)q, -f->fraction_bits);
     memcpy(&bits, &y, sizeof bits);
     return bits;
 }
 
 static void judge_wrapped(walk *w, uint32_t first, size_t n)
 {
-    size_t i;
     /* Where |x| * 2^fl is below 1/4 or a multiple of 2^bits, the answer depends on nothing but the sign. */
     uint32_t start = wrapped(w->f, w->r->mode, first);
     int E = (int)(first >> 23 & 255), scale = E - 127 + w->f->fraction_bits;
@@ -164,7 +156,7 @@ static void judge_wrapped(walk *w, uint32_t first, size_t n)
 
     if (constant && w->y->bits[0] == start && !changes(w->y->bits, n))
         return;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint32_t x = first + (uint32_t)i, want = wrapped(w->f, w->r->mode, x);
         if (w->y->bits[i] != want)
             mismatch(w, x, want, w->y->bits[i]);

@@ -14,8 +14,7 @@
 
 typedef struct sweep {
     uint64_t runs; /* stretches of equal outputs among finite inputs, both signs */
-    uint64_t judge_calls;
-    uint64_t failures;
+    uint64_t judge_calls, failures;
     /* Sum over all inputs i of (mix(i + 1) - mix(i)) * mix(output bits + 9e3779b97f4a7c15) modulo 2^64, mix being the
      * finaliser of splitmix64: in any order, and a run of equal outputs at once. */
     uint64_t digest;

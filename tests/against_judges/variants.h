@@ -5,14 +5,6 @@
 
 #include "../judges/longhand.h"
 
-/* FNV-1a. */
-static inline uint64_t variants_fold(uint64_t digest, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        digest = (digest ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return digest;
-}
-
 /* Whether this process was started by variants_rerun; `argument` is what it was started with. */
 static inline int variants_is_child(int argc, char **argv)
 {

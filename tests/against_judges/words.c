@@ -3,8 +3,8 @@
  * mode and policies, to values, to codes and back. The verbs of binary32 are judged over all their inputs
  * (quantize_exhaustive.c); what words become of numbers, and these of words, stands here once more.
  *
- * Blocks of words, what is packed of them, and operations on them are compared with those of the numbers to nearest
- * even, and blocks by random bits too.
+ * Blocks of words and what is packed of them are compared with those of the numbers to nearest even, and blocks by random
+ * bits too; operations on them in every mode.
  *
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
@@ -38,8 +38,7 @@ static const char *const packed[] = LIST(
 
 static uint16_t orders[TYPES][ORDERS][WORDS], want[WORDS], y[WORDS];
 static float x32[WORDS], y32[WORDS];
-static uint64_t codes[2][WORDS];
-static uint64_t digest = UINT64_C(0xcbf29ce484222325);
+static uint64_t codes[2][WORDS], digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
 
 /* The word that is v. */
@@ -82,7 +81,7 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
         want[i] = exact_word(t, y32[i]);
     lh_check(fpemu_quantize(f, r, t->type, n, x, y, NULL) == status, "%s, %s: another status", t->name, spec);
     compare(t, spec, r, "array", n, x, want, y);
-    digest = variants_fold(digest, y, n * sizeof *y);
+    digest = fnv(digest, y, n * sizeof *y);
     memset(y, 0xa5, n * sizeof *y);
     fpemu_quantize(f, r, t->type, n, x, y, &counted);
     compare(t, spec, r, "counted", n, x, want, y);
@@ -140,7 +139,7 @@ static void rounded_blocks(const struct type *t, const char *spec, const fpemu_f
     memcpy(y, x, n * sizeof *y);
     fpemu_quantize(f, r, t->type, n, y, y, NULL);
     compare(t, spec, r, "blocks in place", n, x, want, y);
-    digest = variants_fold(digest, y, n * sizeof *y);
+    digest = fnv(digest, y, n * sizeof *y);
     lines++;
 }
 
@@ -197,7 +196,7 @@ static void unpacked(const struct type *t, const char *spec, const fpemu_format 
         want[i] = word_of(t, (double)y32[i]);
     lh_check(fpemu_unpack(f, t->type, &shape, bytes, y) == FPEMU_OK, "%s, %s: not unpacked", t->name, spec);
     compare(t, spec, &none, "unpacked", n, want, want, y);
-    digest = variants_fold(digest, y, n * sizeof *y);
+    digest = fnv(digest, y, n * sizeof *y);
     lines++;
 }
 
@@ -266,22 +265,30 @@ static void other_ranges(const struct type *t)
         lh_check(fpemu_quantize_tensor(&f, &r, t->type, &shape, x, y, NULL) == status, "%s, %s: another status",
                  t->name, some[k % 4]);
         compare(t, some[k % 4], &r, "another range", n, x, want, y);
-        digest = variants_fold(digest, y, n * sizeof *y);
+        digest = fnv(digest, y, n * sizeof *y);
         lines++;
     }
 }
 
-/* Operations in the type itself, and in formats near it, of all words and those in another order. */
+/* Operations in the type itself, and in formats near it, in every mode, of all words and those in another order, some
+ * with scales or a single number; comparisons. */
 static void operations(const struct type *t)
 {
-    static const char *const near[2][4] = {{"fp16", "fp16:saturate", "e4m3fn", "e5m2"},
-                                           {"bf16", "bf16:saturate", "e4m3fn", "e5m2"}};
-    static uint16_t x[WORDS];
+    static const char *const near[2][6] = {
+        {"fp16", "fp16:saturate", "e4m3fn", "e5m2", "fp16:flushin", "fp16:flushout"},
+        {"bf16", "bf16:saturate", "e4m3fn", "e5m2", "bf16:flushin", "bf16:flushout"}};
+    static const float scale[] = {0.75f, -3, 0x1p-4f, 1.0009765625f};
+    static uint16_t x[WORDS], got[WORDS];
+    static uint8_t truth[2][WORDS];
     static float other[WORDS];
-    const fpemu_rounding r = {0};
     for (unsigned k = 0; k < 48; k++) {
-        const char *const spec = near[t - types][k % 8 < 5 ? 0 : k % 8 - 4];
-        const size_t n = k % 3 ? WORDS : WORDS - 7;
+        const char *const spec = near[t - types][k % 8 < 3 ? 0 : k % 8 - 2];
+        const size_t n = k % 3 ? WORDS : WORDS - 7, steps[] = {1, k % 16 != 5, 0};
+        const fpemu_operand_scales scales[3] = {{.values = k % 4 == 1 ? scale : NULL, .length = 7, .count = 4}};
+        const float *const numbers[] = {x32, other, other};
+        const void *const words[] = {x, y, y};
+        fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
+        r.mode = (uint8_t)(k % 5 ? k % FPEMU_MODE_COUNT : FPEMU_MODE_RNE);
         fpemu_format f = lh_parsed(spec);
         for (size_t i = 0; i < n; i++) {
             x[i] = orders[t - types][1][i];
@@ -289,18 +296,28 @@ static void operations(const struct type *t)
             x32[i] = (float)values[t - types][x[i]];
             other[i] = (float)values[t - types][y[i]];
         }
-        for (int operation = FPEMU_OPERATION_ADD; operation <= FPEMU_OPERATION_DIV; operation++) {
-            static uint16_t got[WORDS];
-            const float *const numbers[] = {x32, other};
-            const void *const words[] = {x, y};
-            fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, numbers, NULL, y32, NULL);
+        for (int o = FPEMU_OPERATION_ADD; o <= FPEMU_OPERATION_DIV; o++) {
+            const fpemu_operation operation = (fpemu_operation)o;
+            fpemu_stats right = {0}, counted = {0};
+            fpemu_arith_scaled_f32(&f, &r, operation, n, numbers, steps, scales, y32, &right);
             for (size_t i = 0; i < n; i++)
                 want[i] = exact_word(t, y32[i]);
-            lh_check(fpemu_arith(&f, &r, t->type, (fpemu_operation)operation, n, words, NULL, got, NULL) == FPEMU_OK,
-                     "%s, %s: operation %d refused", t->name, spec, operation);
-            compare(t, spec, &r, "operation", n, x, want, got);
-            digest = variants_fold(digest, got, n * sizeof *got);
+            for (int uncounted = 0; uncounted < 2; uncounted++) {
+                fpemu_stats *const stats = uncounted ? NULL : &counted;
+                lh_check((scales[0].values
+                              ? fpemu_arith_scaled(&f, &r, t->type, operation, n, words, steps, scales, got, stats)
+                              : fpemu_arith(&f, &r, t->type, operation, n, words, steps, got, stats)) == FPEMU_OK,
+                         "%s, %s: operation %d refused", t->name, spec, o);
+                compare(t, spec, &r, "operation", n, x, want, got);
+            }
+            same(t, spec, &r, "operation", &right, &counted);
+            digest = fnv(digest, got, n * sizeof *got);
             lines++;
+        }
+        for (int relation = 0; relation < FPEMU_RELATION_COUNT; relation++) {
+            fpemu_compare_scaled_f32((fpemu_relation)relation, n, numbers, steps, scales, truth[0]);
+            fpemu_compare_scaled(t->type, (fpemu_relation)relation, n, words, steps, scales, truth[1]);
+            lh_check(memcmp(truth[0], truth[1], n) == 0, "%s: relation %d", t->name, relation);
         }
     }
 }

@@ -159,8 +159,7 @@ int main(void)
         double most = 0;
         for (size_t i = 0; i < x.items; i++)
             most += x.option[i][random_below(x.item[i].options)].bits;
-        const double limit = most * random_real() * 1.2;
-        const double best = try_all(&x, 0, 0, 0, limit);
+        const double limit = most * random_real() * 1.2, best = try_all(&x, 0, 0, 0, limit);
         judge(&x, limit, 0, best);
         judge(&x, limit, 1 + random_below(12), best);
         if (round % 10 == 0)

@@ -15,7 +15,7 @@ gives '1.5703125 -1.5703125' apply atan bf16 inf -inf
 gives '0.84130859375 1 0' apply sin fp16 --from fp16 1 1.5707963 0
 gives '0.97509765625' apply sin fp16 65504 -r rtz
 gives '0.5 1 0.73046875' apply sigmoid bf16 0 100 1
-gives '-0.158203125 0.345703125 3' apply gelu bf16 -1 0.5 3
+gives '-0.04541015625 -0.158203125 0.345703125 3' apply gelu bf16 -2 -1 0.5 3
 gives '-0 inf -0' apply silu bf16 -inf inf -0
 gives 'inf -inf 0.5 nan' apply rsqrt e5m2 0 -0 4 -4
 gives '3.140625 0' apply acos fp16 -1 1

@@ -206,28 +206,19 @@ static void twice(const char *a, const char *b, bool same)
 static void targets(void)
 {
     char path[32];
-    twice("new", "new", true);
-    twice("new", ".//new", true);
-    twice("new", "there/../new", true);
-    twice("new", "other", false);
-    twice("new", "there/new", false);
-    twice("none/new", "./none/new", true);
-    twice("none/new", "none/./new/", true);
-    twice("none/new", "none/other", false);
-    twice("there", "there/", true);
-    twice("there", "there/there", false);
+    EACH(twice("new", "new", true), twice("new", ".//new", true), twice("new", "there/../new", true),
+         twice("new", "other", false), twice("new", "there/new", false), twice("none/new", "./none/new", true),
+         twice("none/new", "none/./new/", true), twice("none/new", "none/other", false), twice("there", "there/", true),
+         twice("there", "there/there", false));
     symlink("there", "folder");
     symlink("folder/new", "link");
-    twice("folder/new", "there/new", true);
-    twice("link", "there/new", true);
-    twice("link", "new", false);
-    twice("folder/none/new", "there/none/new", true);
+    EACH(twice("folder/new", "there/new", true), twice("link", "there/new", true), twice("link", "new", false),
+         twice("folder/none/new", "there/none/new", true));
     make("there/new", "old", 0640);
     twice("link", "there/new", true);
     link("there/new", "hard");
-    twice("hard", "there/new", false);
-    twice("/dev/null", "/dev/null", false);
-    twice("/dev/stdout", "/dev/fd/1", false);
+    EACH(twice("hard", "there/new", false), twice("/dev/null", "/dev/null", false),
+         twice("/dev/stdout", "/dev/fd/1", false));
     const int file = open("hard", O_RDONLY);
     snprintf(path, sizeof path, "/dev/fd/%d", file);
     twice(path, "hard", true);

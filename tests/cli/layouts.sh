@@ -225,6 +225,22 @@ for spec in mxfp4 mxfp8 nvfp4; do
 done
 OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" check $checks 2>judged || failed "$(tail -3 judged)"
 
+# The rule that made codes and scales, with the tensors before and without; random rows tell all rules apart
+for rule in mxfp4 'mx(e2m1,rule=ceil)' 'mx(e2m1,rule=even)' 'mx(e2m1,rule=rceil)' nvfp4 'nvfp4(rule=4over6)'; do
+    gives '' pack "$rule" in.safetensors -o out.safetensors --layout compressed-tensors --min-dims 2
+    "$FPEMU" judge out.safetensors --against in.safetensors --json >json || failed "judge $rule"
+    python_checks json 'made = [[r["rule"] for r in t["rules"] if r["fits"]] for t in j]
+assert all(sys.argv[2] in m for m in made) and len(made) == 3, made
+assert made[0] == [sys.argv[2]] or sys.argv[2] == "nvfp4" and "4over6" not in str(made[0]), made' "$rule"
+    "$FPEMU" judge out.safetensors --json >json || failed "judge $rule"
+    python_checks json 'assert "4over6" in sys.argv[2] or all(sys.argv[2] in [r["rule"] for r in t["rules"] if r["fits"]]
+                                       for t in j), j' "$rule"
+done
+"$FPEMU" judge out.safetensors >table || failed judge
+grep -q 'z.weight_global_scale divides: values are code . scale / it, here 1$' table || failed "$(cat table)"
+fails 1 "no tensor '" judge out.safetensors --against odd.safetensors
+fails 1 'no codes with scales' judge in.safetensors
+
 # What packages write is read as they read it
 python3 -c 'import torch, safetensors.torch' 2>/dev/null || { echo 'not all: no torch'; finish; }
 OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" packages >packages.out 2>judged || failed "$(tail -3 judged)"
@@ -233,5 +249,17 @@ for case in $(sed -n 's/^case //p' packages.out); do
     gives '' quantize fp32 "$case.safetensors" -o "$case-out.safetensors"
     python3 "$here/layouts_judge.py" same "$case" 2>judged || failed "$case: $(tail -1 judged)"
 done
+while read -r case rule; do
+    [ ! -e "$case.safetensors" ] || "$FPEMU" judge "$case.safetensors" --against "$case-source.safetensors" >table
+    [ ! -e "$case.safetensors" ] || grep -qF "made by  $rule" table || failed "$case: $(cat table)"
+done <<'END'
+ct-fp8-tensor group(e4m3fn,block=tensor)
+ct-fp8-block group(e4m3fn,block=40x128,scale=bf16), quotients rounded to the type of the scales
+ct-int4-group group(fixed(4,0),block=32,scale=bf16,target=7.5), quotients rounded to the type of the scales
+ct-int8-words group(fixed(8,0),block=row,target=127.5)
+torchao-fp8-tensor group(e4m3fn,block=tensor)
+modelopt-fp8 group(e4m3fn,block=tensor)
+modelopt-nvfp4 nvfp4(rule=nvfp4-ao)
+END
 
 finish

@@ -203,12 +203,8 @@ def compressed_tensors_cases(torch, source):
         scale, zero = calculate_qparams(low, high, args)
         compressor = BaseCompressor.get_value_from_registry(method)
         state = compressor.compress({"weight": weight, "weight_scale": scale, "weight_zero_point": zero}, scheme)
-        yield (
-            "ct-" + case,
-            {"l." + k: v for k, v in state.items()},
-            compressor.decompress(state, scheme)["weight"],
-            None,
-        )
+        values = compressor.decompress(state, scheme)["weight"]
+        yield "ct-" + case, {"l." + k: v for k, v in state.items()}, values, None, weight
 
 
 def torchao_cases(torch, source):
@@ -336,9 +332,9 @@ def packages() -> None:
         bitsandbytes_cases,
     ):
         try:
-            for case, state, values, metadata in cases(torch, source):
+            for case, state, values, metadata, *given in cases(torch, source):
                 save({k: v.contiguous() for k, v in state.items()}, case + ".safetensors", metadata=metadata)
-                save({"l.weight": source}, case + "-source.safetensors")
+                save({"l.weight": given[0] if given else source}, case + "-source.safetensors")
                 np.savez(case + "-wanted.npz", w=values.float().numpy())
                 print("case", case)
         except (ImportError, AttributeError) as error:

@@ -34,8 +34,7 @@ static graph *residual(void)
     graph *g = graph_new(1);
     const int in = graph_relu(g, convolved(g, graph_input(g, 2, 4, 4), 4, 3, false));
     const int straight = graph_batch_norm(g, convolved(g, in, 4, 3, false));
-    const int projected = convolved(g, in, 4, 1, false);
-    const int out = graph_relu(g, graph_add(g, straight, projected));
+    const int projected = convolved(g, in, 4, 1, false), out = graph_relu(g, graph_add(g, straight, projected));
     graph_cross_entropy(g, graph_linear(g, graph_global_pool(g, out), 3, true));
     return g;
 }

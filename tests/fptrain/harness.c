@@ -116,16 +116,12 @@ harness *harness_new(graph *g, double spread, uint64_t seed)
 {
     harness *h = need(1, sizeof *h);
     const size_t params = (size_t)graph_params(g), values = (size_t)graph_values(g);
-    *h = (harness){.calls = {fetch, release, gradient, gradient_done},
-                   .rounds = {.round = round_call, .joined = joined_call},
-                   .g = g,
-                   .w = need(params, sizeof(float *)),
-                   .dw = need(params, sizeof(float *)),
-                   .v = need(values, sizeof(float *)),
-                   .dv = need(values, sizeof(float *)),
-                   .v_calls = need(values, sizeof(int)),
-                   .dv_calls = need(values, sizeof(int)),
-                   .v_size = need(values, sizeof(size_t))};
+    *h = (harness)LIST(.calls = {fetch, release, gradient, gradient_done},
+                       .rounds = {.round = round_call, .joined = joined_call}, .g = g,
+                       .w = need(params, sizeof(float *)), .dw = need(params, sizeof(float *)),
+                       .v = need(values, sizeof(float *)), .dv = need(values, sizeof(float *)),
+                       .v_calls = need(values, sizeof(int)), .dv_calls = need(values, sizeof(int)),
+                       .v_size = need(values, sizeof(size_t)));
     for (int p = 0; p < graph_params(g); p++) {
         const param *q = graph_param(g, p);
         h->w[p] = need(q->size, sizeof(float));

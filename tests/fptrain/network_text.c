@@ -10,15 +10,8 @@
 
 static model_settings settings_of(const char *name, bool text, double width)
 {
-    return (model_settings){.name = name,
-                            .width = width,
-                            .c = text ? 1 : 3,
-                            .h = text ? 1 : 32,
-                            .w = text ? 1 : 32,
-                            .classes = text ? 65 : 10,
-                            .steps = text ? 24 : 0,
-                            .from = "file",
-                            .line = 1};
+    return (model_settings)LIST(.name = name, .width = width, .c = text ? 1 : 3, .h = text ? 1 : 32, .w = text ? 1 : 32,
+                                .classes = text ? 65 : 10, .steps = text ? 24 : 0, .from = "file", .line = 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ the models */
@@ -144,8 +137,7 @@ static void all_layers(void)
         graph_free(g);
     }
     for (int i = 0; layer_table(i); i++) {
-        const char *name = layer_table(i)->name;
-        const char *at = strstr(image, name);
+        const char *name = layer_table(i)->name, *at = strstr(image, name);
         EXPECT(at || strstr(text, name), "%s is not tried", name);
         EXPECT(layer_table(i)->about && strlen(layer_table(i)->about) > 5, "%s", name);
     }

@@ -38,8 +38,7 @@ static const char transformer_text[] = "let d = 12\n"
                                        "linear classes bias=no\n";
 
 static const struct network {
-    const char *name;
-    const char *text;
+    const char *name, *text;
     int c, h, w, classes, steps;
 } networks[] = {{"lenet", lenet_text, 1, 28, 28, 10, 0},
                 {"residual", residual_text, 3, 16, 16, 7, 0},

@@ -162,24 +162,20 @@ static void refused(void)
     static const struct {
         optimizer_settings settings;
         const char *word;
-    } wrong[] = {
+    } wrong[] = LIST(
         {{.name = "rmsprop"}, "rmsprop"},
         {{.name = "momentum", .momentum = 1}, "optimizer.momentum is from 0 to below 1"},
         {{.name = "adamw", .epsilon = 1, .beta2 = 1}, "optimizer.beta2 is from 0 to below 1"},
-        {{.name = "adam"}, "epsilon"},
-        {{.name = "adam", .epsilon = 1e-46}, "epsilon"},
-        {{.name = "sgd", .decay = -1}, "not negative"},
-        {{.name = "sgd", .no_decay = "*.bias"}, "no decay"},
+        {{.name = "adam"}, "epsilon"}, {{.name = "adam", .epsilon = 1e-46}, "epsilon"},
+        {{.name = "sgd", .decay = -1}, "not negative"}, {{.name = "sgd", .no_decay = "*.bias"}, "no decay"},
         {{.name = "sgd", .decay = 1, .no_decay = "*.bias,"}, "''"},
         {{.name = "sgd", .clipping = "global", .clip = 1}, "global"},
-        {{.name = "sgd", .clipping = "value"}, "threshold"},
-        {{.name = "sgd", .no_clip = "*.bias"}, "threshold"},
+        {{.name = "sgd", .clipping = "value"}, "threshold"}, {{.name = "sgd", .no_clip = "*.bias"}, "threshold"},
         {{.name = "sgd", .clip = 1, .no_clip = "*.bias,conv1.*"}, "'conv1.*'"},
         {{.name = "nesterov", .momentum = 0.9, .master = true, .packed = true}, "packed"},
         {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,2047"}}, "format of"},
         {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "nvfp4"}}, "nvfp4"},
-        {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,1000)"}}, "multiple"},
-    };
+        {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,1000)"}}, "multiple"});
     bench b = start(&(optimizer_settings){.name = "sgd"}, "fp32");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         trouble why = {""};

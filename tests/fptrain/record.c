@@ -69,15 +69,9 @@ static void say_step(record *r, uint64_t step)
              .min_abs = 0x1p-30, .max_abs = (double)0.1f, .nan = 1, .infinite = 3);
     counts[3] = 7; /* exponent -18 */
     counts[5] = 9;
-    record_begin(r, &(record_step){.step = step,
-                                   .epoch = 1,
-                                   .loss = step == 3 ? NAN : 0.1 + (double)step,
-                                   .lr = 0.05,
-                                   .scale = 1024,
-                                   .accuracy = 0.5,
-                                   .skipped = step == 2,
-                                   .skipped_so_far = step >= 2,
-                                   .seconds = 2.5});
+    record_begin(r, &(record_step)LIST(.step = step, .epoch = 1, .loss = step == 3 ? NAN : 0.1 + (double)step,
+                                       .lr = 0.05, .scale = 1024, .accuracy = 0.5, .skipped = step == 2,
+                                       .skipped_so_far = step >= 2, .seconds = 2.5));
     record_tensor(r, ROLE_DV, 0, &stats);
     record_gradient(r, ROLE_DV, 0, 64, &(dispersion){100, 0.75, 0x1p-20});
     record_tensor(r, ROLE_W, 0, &plain);

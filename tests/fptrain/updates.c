@@ -88,16 +88,11 @@ static void start(bench *b, const char *line)
     check(sscanf(line, "case %31s %31s %15s %15s %15s %15s %15s %15s %63s %63s", k->name, k->optimizer, k->momentum,
                  k->beta2, k->epsilon, k->decay, k->clip, k->clipping, k->no_decay, k->no_clip) == 10,
           "%s", line);
-    b->settings = (optimizer_settings){.name = k->optimizer,
-                                       .momentum = atof(k->momentum),
-                                       .beta2 = atof(k->beta2),
-                                       .epsilon = atof(k->epsilon),
-                                       .decay = atof(k->decay),
-                                       .clip = atof(k->clip),
-                                       .clipping = k->clipping,
-                                       .master = true,
-                                       .no_decay = strcmp(k->no_decay, "-") ? k->no_decay : "",
-                                       .no_clip = strcmp(k->no_clip, "-") ? k->no_clip : ""};
+    b->settings = (optimizer_settings)LIST(.name = k->optimizer, .momentum = atof(k->momentum), .beta2 = atof(k->beta2),
+                                           .epsilon = atof(k->epsilon), .decay = atof(k->decay), .clip = atof(k->clip),
+                                           .clipping = k->clipping, .master = true,
+                                           .no_decay = strcmp(k->no_decay, "-") ? k->no_decay : "",
+                                           .no_clip = strcmp(k->no_clip, "-") ? k->no_clip : "");
     b->settings.packed = b->packed && strcmp(k->optimizer, "nesterov");
     b->settings.nearest = true;
     for (int i = 0; i < KEPT; i++)

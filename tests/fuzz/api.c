@@ -5,6 +5,7 @@
  * for lib/loops/dispatch.c. */
 #include "../../tools/common/system.h"
 
+#include "../judges/bits.h"
 #include "api.h"
 #include "archive.h"
 
@@ -23,12 +24,9 @@ void api_insist(int condition, const char *what, const char *file, int line)
     }
 }
 
-/* FNV-1a, by words of the digest. */
 void api_digest(const void *bytes, size_t size)
 {
-    const unsigned char *b = bytes;
-    for (size_t i = 0; i < size; i++)
-        digest = (digest ^ b[i]) * 0x100000001b3;
+    digest = fnv(digest, bytes, size);
 }
 
 int api_same(double a, double b)
@@ -74,20 +72,6 @@ uint32_t draw_seldom(draw *d, uint32_t n, int *seldom)
     return byte % n;
 }
 
-static double double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 double draw_number(draw *d, const fpemu_format *f)
 {
     static const double special[] = {0.0,       -0.0,       NAN,      -NAN,    INFINITY, -INFINITY,      1.0,
@@ -95,8 +79,8 @@ double draw_number(draw *d, const fpemu_format *f)
                                      0x1p-1074, -0x1p-1022, 0x1p1023, 65520.0, -448.0,   0x1.fep127,     3.0};
     switch (draw_below(d, 6)) {
     case 0: return special[draw_below(d, sizeof special / sizeof *special)];
-    case 1: return float_of((uint32_t)draw_word(d, 4));
-    case 2: return double_of(draw_word(d, 8));
+    case 1: return lh_float((uint32_t)draw_word(d, 4));
+    case 2: return lh_double(draw_word(d, 8));
     case 3: { /* few bits at any exponent */
         const int exponent = (int16_t)draw_word(d, 2), bits = (int8_t)draw_word(d, 1);
         return ldexp(bits, exponent % (bits & 1 ? 1100 : 24));
@@ -327,10 +311,10 @@ double carrier_load(int carrier, const void *x, size_t i)
     uint32_t w;
     uint64_t l;
     switch (carrier) {
-    case F32: memcpy(&w, at, 4); return float_of(w);
-    case F64: memcpy(&l, at, 8); return double_of(l);
+    case F32: memcpy(&w, at, 4); return lh_float(w);
+    case F64: memcpy(&l, at, 8); return lh_double(l);
     case F16: memcpy(&h, at, 2); return half_value(h);
-    default: memcpy(&h, at, 2); return float_of((uint32_t)h << 16);
+    default: memcpy(&h, at, 2); return lh_float((uint32_t)h << 16);
     }
 }
 
@@ -639,18 +623,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     return 0;
 }
 #else
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 static void random_bytes(uint64_t *state, uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)next(state);
+        bytes[i] = (uint8_t)split_mix(state);
 }
 
 static void print_digest(const void *context, const char *name, const uint8_t *bytes, size_t size)
@@ -670,7 +646,7 @@ int main(int argc, char **argv)
         uint64_t state = strtoull(argv[3], NULL, 0), all = 0;
         for (uint64_t left = strtoull(argv[2], NULL, 0); left > 0; left--) {
             uint8_t bytes[464];
-            const size_t size = 64 + next(&state) % 400;
+            const size_t size = 64 + split_mix(&state) % 400;
             random_bytes(&state, bytes, size);
             all = all * 31 + api_run(bytes, size);
         }

@@ -284,8 +284,7 @@ void api_apply(draw *d)
     const uint32_t any = draw_below(d, 256), some = any % SHORT;
     const int used = function < FPEMU_FUNCTION_COUNT && fpemu_check(&f, &r, carrier, NULL) == FPEMU_OK;
     const size_t n = used && any >= 224 ? LONG + some : some, size = carrier_size(carrier);
-    const uint32_t want = draw_below(d, 4);
-    const uint32_t chance = draw_below(d, 256);
+    const uint32_t want = draw_below(d, 4), chance = draw_below(d, 256);
     const int narrow = chance % 8 != 0; /* most calls have operands that are allowed */
     array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size), z;
     for (size_t i = 0; i < n && narrow && carrier_size(carrier) > 2; i++) {

@@ -168,16 +168,6 @@ static void arith_of(draw *d, int with_scales)
     INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
 }
 
-void api_arith(draw *d)
-{
-    arith_of(d, 0);
-}
-
-void api_arith_scaled(draw *d)
-{
-    arith_of(d, 1);
-}
-
 static void compare_of(draw *d, int with_scales)
 {
     scaled s[2];
@@ -209,15 +199,15 @@ static void compare_of(draw *d, int with_scales)
     }
 }
 
-void api_compare(draw *d)
-{
-    compare_of(d, 0);
-}
-
-void api_compare_scaled(draw *d)
-{
-    compare_of(d, 1);
-}
+#define DOOR(verb, of, with_scales)                                                                                    \
+    void api_##verb(draw *d)                                                                                           \
+    {                                                                                                                  \
+        of(d, with_scales);                                                                                            \
+    }
+DOOR(arith, arith_of, 0)
+DOOR(arith_scaled, arith_of, 1)
+DOOR(compare, compare_of, 0)
+DOOR(compare_scaled, compare_of, 1)
 
 /* ----------------------------------------------------------------------------------- shapes without elements */
 /* a * b, or the most that there is. */

@@ -493,9 +493,7 @@ static void one_case(test_case *c, int mode, int type)
 
 static void try_format(const char *spec, const fpemu_format *format, int rounds)
 {
-    test_case c = {0};
-    c.spec = spec;
-    c.format = *format;
+    test_case c = {.spec = spec, .format = *format};
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
         for (int type = F32; type <= F16; type++)
             if (type == F64 ? c.format.fits_f64 : c.format.fits_f32)

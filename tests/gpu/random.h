@@ -10,11 +10,7 @@ static uint64_t state = SEED;
 
 static uint64_t next(void)
 {
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return split_mix(&state);
 }
 
 /* Anything but the mode, the place and whose setting it is. */

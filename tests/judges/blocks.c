@@ -58,7 +58,6 @@ static int is_power(number x)
 static double round_rational(unsigned carrier, int negative, mpz_t n, mpz_t d, long e)
 {
     long digits = carrier == 32 ? 24 : 53, emin = carrier == 32 ? -126 : -1022, top, step;
-    double y;
     mpz_t q;
     int order;
 
@@ -85,7 +84,8 @@ static double round_rational(unsigned carrier, int negative, mpz_t n, mpz_t d, l
     order = mpz_cmp(n, d);
     if (order > 0 || (order == 0 && mpz_odd_p(q)))
         mpz_add_ui(q, q, 1);
-    y = mpz_sgn(q) && (long)mpz_sizeinbase(q, 2) + step > 1 - emin + 1 ? INFINITY : ldexp(mpz_get_d(q), (int)step);
+    double y =
+        mpz_sgn(q) && (long)mpz_sizeinbase(q, 2) + step > 1 - emin + 1 ? INFINITY : ldexp(mpz_get_d(q), (int)step);
     mpz_clear(q);
     return negative ? -y : y;
 }
@@ -94,15 +94,13 @@ static double round_rational(unsigned carrier, int negative, mpz_t n, mpz_t d, l
 static double multiply(unsigned carrier, number a, number b)
 {
     mpz_t n, d;
-    long e;
-    double y;
     if (!isfinite(a.m) || !isfinite(b.m))
         return a.m * b.m;
     mpz_inits(n, d, (mpz_ptr)NULL);
-    e = integer_of(n, a) + integer_of(d, b);
+    long e = integer_of(n, a) + integer_of(d, b);
     mpz_mul(n, n, d);
     mpz_set_ui(d, 1);
-    y = round_rational(carrier, (signbit(a.m) != 0) != (signbit(b.m) != 0), n, d, e);
+    double y = round_rational(carrier, (signbit(a.m) != 0) != (signbit(b.m) != 0), n, d, e);
     mpz_clears(n, d, (mpz_ptr)NULL);
     return y;
 }
@@ -110,13 +108,11 @@ static double multiply(unsigned carrier, number a, number b)
 static double divide(unsigned carrier, number a, number b)
 {
     mpz_t n, d;
-    long e;
-    double y;
     if (!isfinite(a.m) || !isfinite(b.m) || b.m == 0)
         return a.m / b.m;
     mpz_inits(n, d, (mpz_ptr)NULL);
-    e = integer_of(n, a) - integer_of(d, b);
-    y = round_rational(carrier, (signbit(a.m) != 0) != (signbit(b.m) != 0), n, d, e);
+    long e = integer_of(n, a) - integer_of(d, b);
+    double y = round_rational(carrier, (signbit(a.m) != 0) != (signbit(b.m) != 0), n, d, e);
     mpz_clears(n, d, (mpz_ptr)NULL);
     return y;
 }
@@ -219,11 +215,10 @@ static fpemu_format scale_parameters(const fpemu_format *f)
 
 static void close_context(context *c)
 {
-    unsigned i;
     judge_close(c->element);
     judge_close(c->scale);
     if (c->points) {
-        for (i = 0; i < c->length; i++)
+        for (unsigned i = 0; i < c->length; i++)
             mpq_clear(c->points[i]);
         mpq_clears(c->t, c->a, (mpq_ptr)NULL);
     }
@@ -232,7 +227,6 @@ static void close_context(context *c)
 
 static int open_codebook(context *c)
 {
-    unsigned i;
     if (c->r->mode == FPEMU_MODE_RNA || c->r->mode == FPEMU_MODE_RNZ || c->r->mode == FPEMU_MODE_RTO)
         return 0;
     c->table = allocate(c->f->codebook_length + 256, sizeof *c->table);
@@ -244,7 +238,7 @@ static int open_codebook(context *c)
     }
     c->points = allocate(c->length, sizeof *c->points);
     mpq_inits(c->t, c->a, (mpq_ptr)NULL);
-    for (i = 0; i < c->length; i++) {
+    for (unsigned i = 0; i < c->length; i++) {
         mpq_init(c->points[i]);
         mpq_set_d(c->points[i], (double)c->table[i]);
     }
@@ -311,7 +305,6 @@ static int goes_up(const context *c, double v, uint32_t random)
 {
     mpq_t scaled, half;
     mpz_t k;
-    int up;
     mpq_inits(scaled, half, (mpq_ptr)NULL);
     mpz_init(k);
     mpq_set_d(scaled, v);
@@ -331,7 +324,7 @@ static int goes_up(const context *c, double v, uint32_t random)
         mpz_add_ui(k, k, 2 * (unsigned long)random + 1);
     else
         mpz_add_ui(k, k, random);
-    up = mpz_sizeinbase(k, 2) > c->random_bits + (c->r->variant == FPEMU_SR_VARIANT_B);
+    int up = mpz_sizeinbase(k, 2) > c->random_bits + (c->r->variant == FPEMU_SR_VARIANT_B);
     mpq_clears(scaled, half, (mpq_ptr)NULL);
     mpz_clear(k);
     return up;
@@ -341,11 +334,10 @@ static int goes_up(const context *c, double v, uint32_t random)
 static double to_double(mpq_t x)
 {
     mpz_t n, d;
-    double y;
     mpz_init(n);
     mpz_init_set(d, mpq_denref(x));
     mpz_abs(n, mpq_numref(x));
-    y = round_rational(64, mpq_sgn(x) < 0, n, d, 0);
+    double y = round_rational(64, mpq_sgn(x) < 0, n, d, 0);
     mpz_clears(n, d, (mpz_ptr)NULL);
     return y;
 }
@@ -522,11 +514,10 @@ static void value_scale(context *c, double v, ref_block *b)
 static long binade_rounded(double x, unsigned p)
 {
     mpz_t k;
-    long e, size, drop;
     mpz_init(k);
-    e = integer_of(k, plain(x));
-    size = (long)mpz_sizeinbase(k, 2);
-    drop = size - (long)p;
+    long e = integer_of(k, plain(x));
+    long size = (long)mpz_sizeinbase(k, 2);
+    long drop = size - (long)p;
     if (drop > 0) {
         mpz_t half;
         mpz_init_set_ui(half, 1);
@@ -575,10 +566,9 @@ static double target_of(const context *c)
 /* The multiplier of the recipes, exact. */
 static double recipe_multiplier(context *c, const extent *x)
 {
-    double u;
     if (x->amax == 0 || x->nonfinite)
         return 1;
-    u = divide(c->carrier, plain(target_of(c)), plain(x->amax));
+    double u = divide(c->carrier, plain(target_of(c)), plain(x->amax));
     u = to_single(u > largest32 ? largest32 : u);
     u = ldexp(u, -c->f->margin);
     if (u < 0x1p-126)
@@ -592,7 +582,6 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
     number amax = plain(x->amax), M = plain(target_of(c));
     unsigned carrier = c->carrier;
     double p;
-    long up;
     int rule = c->f->scaling;
 
     if (x->nonfinite && c->scale_nan && rule != FPEMU_SCALING_RECIPE && rule != FPEMU_SCALING_RECIPE_POW2) {
@@ -610,7 +599,7 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         p = saturate(carrier, multiply(carrier, amax, plain(divide(carrier, plain(c->max), M))));
         amax = plain(p == 0 ? carrier == 32 ? 0x1p-149 : 0x1p-1074 : p);
     }
-    up = x->amax != 0 ? binade(amax) + !is_power(amax) : 0;
+    long up = x->amax != 0 ? binade(amax) + !is_power(amax) : 0;
     switch (rule) {
     case FPEMU_SCALING_FLOOR: power_scale(c, binade(amax) - c->emax, 0, b); break;
     case FPEMU_SCALING_CEIL: power_scale(c, up - c->emax, 0, b); break;
@@ -722,10 +711,9 @@ static number block_scale(const ref_block *b)
 static double scaled(unsigned carrier, const fpemu_format *f, const ref_tensor *tensor, const ref_block *b, double p)
 {
     const int twice = is_nvfp4(f);
-    double y;
     if (isinf(p))
         return p * b->scale * (twice ? (double)tensor->decode : 1);
-    y = multiply(carrier, plain(p), block_scale(b));
+    double y = multiply(carrier, plain(p), block_scale(b));
     if (twice)
         y = isinf(y) ? y * (double)tensor->decode : multiply(carrier, plain(y), plain((double)tensor->decode));
     return saturate(carrier, y);
@@ -994,8 +982,7 @@ void ref_free(ref_tensor *t)
 static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *b, const uint64_t *x)
 {
     extent e = {0, 0, 0, 0, 1};
-    uint64_t j;
-    for (j = 0; j < b->elements; j++) {
+    for (uint64_t j = 0; j < b->elements; j++) {
         double v = carrier_value(carrier, x[t->order[b->first + j]]);
         if (!isfinite(v)) {
             e.nonfinite = 1;
@@ -1014,17 +1001,15 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
                          const uint64_t *x)
 {
     context c;
-    ref_tensor *t;
-    uint64_t b, j;
     double largest = 0;
 
     if (!open_context(&c, f, r, carrier)) {
         close_context(&c);
         return NULL;
     }
-    t = ref_lay_out(f, carrier, shape);
+    ref_tensor *t = ref_lay_out(f, carrier, shape);
     if (!f->scaling) {
-        for (j = 0; j < t->n; j++) {
+        for (uint64_t j = 0; j < t->n; j++) {
             ref_element *e = &t->element[j];
             if (f->kind == FPEMU_KIND_CODEBOOK) {
                 double v = carrier_value(carrier, x[j]);
@@ -1048,14 +1033,14 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         return t;
     }
     if (is_nvfp4(f)) {
-        for (j = 0; j < t->n; j++) {
+        for (uint64_t j = 0; j < t->n; j++) {
             double v = fabs(carrier_value(carrier, x[j]));
             if (isfinite(v))
                 largest = fmax(largest, v);
         }
         tensor_scale(&c, shape->whole ? shape->whole->amax : largest, t);
     }
-    for (b = 0; b < t->blocks; b++) {
+    for (uint64_t b = 0; b < t->blocks; b++) {
         ref_block *block = &t->block[b];
         extent e = extent_of(carrier, t, block, x);
         if (shape->whole && f->block == FPEMU_BLOCK_TENSOR) {
@@ -1080,7 +1065,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
             if (error_of_block(&c, t, &other, &e, along, x) < error_of_block(&c, t, block, &e, along, x))
                 *block = other;
         }
-        for (j = 0; j < block->elements; j++) {
+        for (uint64_t j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
             one_element(&c, t, block, &e, index, x[index], &t->element[index]);
         }
@@ -1100,9 +1085,8 @@ static void count_exponent(uint64_t *histogram, int first, unsigned length, long
 /* The total of 32 lanes, the upper half taken in by the lower each time. */
 static double lanes_total(double lane[32])
 {
-    int half, l;
-    for (half = 16; half; half /= 2)
-        for (l = 0; l < half; l++)
+    for (int half = 16; half; half /= 2)
+        for (int l = 0; l < half; l++)
             lane[l] += lane[l + half];
     return lane[0];
 }
@@ -1110,13 +1094,12 @@ static double lanes_total(double lane[32])
 void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double sums[3])
 {
     mpq_t total[3], one;
-    uint64_t b, j;
     int k, infinite[3] = {0, 0, 0};
 
     for (k = 0; k < 3; k++)
         mpq_init(total[k]);
     mpq_init(one);
-    for (b = 0; b < t->blocks; b++) {
+    for (uint64_t b = 0; b < t->blocks; b++) {
         const ref_block *block = &t->block[b];
         double lane[3][32] = {0};
         s->blocks++;
@@ -1126,7 +1109,7 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
         if ((s->request.want & FPEMU_STATS_SCALES) && !block->nan && block->scale != 0)
             count_exponent(s->request.scale_histogram, s->request.scale_first, s->request.scale_length,
                            binade(block_scale(block)));
-        for (j = 0; j < block->elements; j++) {
+        for (uint64_t j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
             const ref_element *e = &t->element[index];
             double v = carrier_value(t->carrier, x[index]), y = carrier_value(t->carrier, e->y), d = fabs(v - y);
@@ -1179,11 +1162,10 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
 
 unsigned ref_scale_bytes(const fpemu_format *f)
 {
-    unsigned bits;
     if (!f->scaling || f->scaling == FPEMU_SCALING_S2FP8)
         return 0;
-    bits = f->scale_power ? f->scale_exponent_bits
-                          : (unsigned)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
+    unsigned bits = f->scale_power ? f->scale_exponent_bits
+                                   : (unsigned)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
@@ -1211,20 +1193,18 @@ static unsigned char *put(unsigned char *bytes, uint64_t value, unsigned count)
 
 void ref_pack(const fpemu_format *f, const ref_tensor *t, unsigned char *bytes)
 {
-    uint64_t b, j;
-    unsigned k;
     memset(bytes, 0, ref_packed_size(f, t));
     if (tensor_bytes(f) && t->n) {
         bytes = put(bytes, lh_float_bits(t->multiplier), 4);
         bytes = put(bytes, lh_float_bits(t->decode), 4);
     }
-    for (b = 0; b < t->blocks; b++)
+    for (uint64_t b = 0; b < t->blocks; b++)
         bytes = put(bytes, t->block[b].code, ref_scale_bytes(f));
-    for (b = 0; b < t->blocks; b++) {
+    for (uint64_t b = 0; b < t->blocks; b++) {
         const ref_block *block = &t->block[b];
-        for (j = 0; j < block->elements; j++) {
+        for (uint64_t j = 0; j < block->elements; j++) {
             uint64_t code = block->nan ? 0 : t->element[t->order[block->first + j]].code;
-            for (k = 0; k < f->bits; k++) {
+            for (unsigned k = 0; k < f->bits; k++) {
                 uint64_t at = j * f->bits + k;
                 bytes[at / 8] = (unsigned char)(bytes[at / 8] | (code >> k & 1) << at % 8);
             }
@@ -1248,7 +1228,6 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
     const unsigned char *scales = bytes + tensor_bytes(f), *codes = scales + t->blocks * width;
     ref_tensor decoded = {0};
     context c;
-    uint64_t b, j;
 
     if (!open_context(&c, f, &nearest, carrier)) {
         close_context(&c);
@@ -1256,7 +1235,7 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
     }
     if (tensor_bytes(f) && t->n)
         decoded.decode = lh_float((uint32_t)get(bytes + 4, 4));
-    for (b = 0; b < t->blocks; b++) {
+    for (uint64_t b = 0; b < t->blocks; b++) {
         ref_block block = {0};
         uint64_t code = get(scales + b * width, width);
         if (f->scale_power) {
@@ -1267,7 +1246,7 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
         } else if (c.scale) {
             block.scale = carrier_value(64, judge_decode(c.scale, code));
         }
-        for (j = 0; j < t->block[b].elements; j++) {
+        for (uint64_t j = 0; j < t->block[b].elements; j++) {
             uint64_t q = 0;
             double p;
             for (k = 0; k < f->bits; k++) {
@@ -1358,9 +1337,8 @@ ref_s2fp8 ref_s2fp8_range(unsigned carrier, uint64_t n, const uint64_t *x)
 /* 2^v as a binary64 number, at its ends 0 or the largest number. */
 static double power_of_two(mpfr_t v)
 {
-    double y;
     mpfr_exp2(v, v, MPFR_RNDN);
-    y = mpfr_get_d(v, MPFR_RNDN);
+    double y = mpfr_get_d(v, MPFR_RNDN);
     return isinf(y) ? 0x1.fffffffffffffp1023 : y;
 }
 

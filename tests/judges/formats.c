@@ -103,11 +103,10 @@ static const struct {
 
 const ref_format *ref_find(const char *spec)
 {
-    size_t i;
-    for (i = 0; i < sizeof short_names / sizeof *short_names; i++)
+    for (size_t i = 0; i < sizeof short_names / sizeof *short_names; i++)
         if (strcmp(short_names[i].name, spec) == 0)
             spec = short_names[i].spec;
-    for (i = 0; i < sizeof table / sizeof *table; i++)
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].spec, spec) == 0)
             return &table[i];
     return NULL;

@@ -270,8 +270,7 @@ static double float_overflow(const lh_format *f, int mode, int negative)
             return 0.0;
         return f->has_nan ? NAN : 0.0;
     }
-    double end = negative ? -f->max : f->max;
-    double beyond = negative ? -INFINITY : INFINITY;
+    double end = negative ? -f->max : f->max, beyond = negative ? -INFINITY : INFINITY;
     if (f->family == LH_FINITE || f->family == LH_P3109F)
         beyond = end;
     if (f->family == LH_NAN_ONLY || f->family == LH_DLFLOAT || f->family == LH_E8M0)
@@ -517,8 +516,7 @@ uint32_t lh_word(int generator, uint64_t seed, uint64_t stream, uint64_t j)
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t b = mix(mix(seed + golden) ^ stream), h = j >> 32;
     uint32_t k0 = (uint32_t)(mix(b + (2 * h + 1) * golden) >> 32);
-    uint32_t k1 = (uint32_t)(mix(b + (2 * h + 2) * golden) >> 32);
-    uint32_t x = (uint32_t)j ^ k0;
+    uint32_t k1 = (uint32_t)(mix(b + (2 * h + 2) * golden) >> 32), x = (uint32_t)j ^ k0;
     x ^= x >> 17;
     x *= UINT32_C(0xed5ad4bb);
     x ^= (x >> 11) ^ k1;

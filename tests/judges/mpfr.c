@@ -74,8 +74,7 @@ static double float_value(const fpemu_format *f, uint64_t code)
 {
     uint64_t sign_bit = f->is_signed ? UINT64_C(1) << (f->bits - 1) : 0;
     uint64_t all = sign_bit ? sign_bit - 1 : f->bits == 64 ? UINT64_MAX : (UINT64_C(1) << f->bits) - 1;
-    uint64_t magnitude = code & all;
-    uint64_t hidden = UINT64_C(1) << f->mantissa_bits;
+    uint64_t magnitude = code & all, hidden = UINT64_C(1) << f->mantissa_bits;
     uint64_t field = magnitude / hidden, fraction = magnitude % hidden;
     int negative = (code & sign_bit) != 0;
     int p3109 = f->specials == FPEMU_SPECIALS_P3109E || f->specials == FPEMU_SPECIALS_P3109F;

@@ -138,8 +138,7 @@ static outcome decode_float(const slow *s, uint64_t code, mpz_t mag, int *negati
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
     unsigned m = f->mantissa_bits;
-    uint64_t body = code & ones(mag_bits);
-    uint64_t E = body >> m, T = body & ones(m);
+    uint64_t body = code & ones(mag_bits), E = body >> m, T = body & ones(m);
     int sign = f->is_signed && bit(code, f->bits - 1);
     *negative = sign;
     switch (f->specials) {
@@ -294,8 +293,7 @@ static int goes_up(slow *s, int negative, int odd, const mpz_t rem, unsigned lon
     const unsigned n = s->random_bits;
     if (mpz_sgn(rem) == 0)
         return 0;
-    const int at_least_half = mpz_tstbit(rem, shift - 1);
-    const int tie = at_least_half && mpz_scan1(rem, 0) == shift - 1;
+    const int at_least_half = mpz_tstbit(rem, shift - 1), tie = at_least_half && mpz_scan1(rem, 0) == shift - 1;
     switch (s->mode) {
     case FPEMU_MODE_RNE: return tie ? odd : at_least_half;
     case FPEMU_MODE_RNA: return at_least_half;
@@ -346,8 +344,7 @@ static void round_float(slow *s, int negative, uint32_t random)
 {
     const fpemu_format *f = &s->f;
     long top = floor_log2(s, s->x);
-    int below = top < s->emin;
-    int odd = -1;
+    int below = top < s->emin, odd = -1;
     if (below && (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT)) {
         mpz_set_ui(s->y, 0);
         return;

@@ -8,14 +8,6 @@ static size_t size_of(int carrier)
 }
 
 /* -------------------------------------------------------------------------------------------------- numbers */
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /* The bits of a number: any of the type; tiny; near 1; with few bits, as functions want them; the odd infinity or NaN,
  * a signalling one too. */
 static uint64_t number(uint64_t *state, int carrier, int few, int specials)
@@ -24,7 +16,7 @@ static uint64_t number(uint64_t *state, int carrier, int few, int specials)
     const int fraction = carrier < 0 ? 7 : carrier == 16 ? 10 : carrier == 32 ? 23 : 52;
     const uint64_t sign = UINT64_C(1) << (width - 1), ones = sign - (UINT64_C(1) << fraction),
                    half = (ones >> 1) & ones;
-    const uint64_t r = next(state), s = next(state);
+    const uint64_t r = split_mix(state), s = split_mix(state);
     uint64_t x = r & (sign | (sign - 1));
     switch (s % 16) {
     case 0: x &= ~ones; break;                                 /* zero, subnormal */
@@ -72,7 +64,7 @@ void calls_fill(const call *c, void *const *at)
             fill_numbers(at[i], bytes, wide, 1, 0, state);
             if (scaled && wide == 64) /* products are binary64 numbers */
                 for (size_t j = 0; j < bytes; j += 8) {
-                    const uint64_t one = UINT64_C(0x3ff) << 52 | (next(&state) & 1) << 63;
+                    const uint64_t one = UINT64_C(0x3ff) << 52 | (split_mix(&state) & 1) << 63;
                     memcpy((char *)at[i] + j, &one, 8);
                 }
         } else if (i == CALL_RANGE_IN) {
@@ -80,20 +72,18 @@ void calls_fill(const call *c, void *const *at)
             memcpy(at[i], &range, sizeof range);
         } else {
             for (size_t j = 0; j < bytes; j++)
-                ((unsigned char *)at[i])[j] = (unsigned char)next(&state);
+                ((unsigned char *)at[i])[j] = (unsigned char)split_mix(&state);
         }
     }
     if (c->need[CALL_RANGE].bytes > 0)
         memset(at[CALL_RANGE], 0, c->need[CALL_RANGE].bytes);
     if (c->need[CALL_STATS].bytes > 0) {
         *(fpemu_stats *)at[CALL_STATS] =
-            (fpemu_stats){.request = {.want = c->want,
-                                      .histogram_first = -20,
-                                      .histogram_length = (uint32_t)(c->need[CALL_HISTOGRAM].bytes / 8),
-                                      .histogram = at[CALL_HISTOGRAM],
-                                      .scale_first = -10,
-                                      .scale_length = (uint32_t)(c->need[CALL_SCALE_HISTOGRAM].bytes / 8),
-                                      .scale_histogram = at[CALL_SCALE_HISTOGRAM]}};
+            (fpemu_stats){.request = LIST(.want = c->want, .histogram_first = -20, .scale_first = -10,
+                                          .histogram_length = (uint32_t)(c->need[CALL_HISTOGRAM].bytes / 8),
+                                          .histogram = at[CALL_HISTOGRAM],
+                                          .scale_length = (uint32_t)(c->need[CALL_SCALE_HISTOGRAM].bytes / 8),
+                                          .scale_histogram = at[CALL_SCALE_HISTOGRAM])};
         for (int i = CALL_HISTOGRAM; i <= CALL_SCALE_HISTOGRAM; i++)
             if (c->need[i].bytes > 0)
                 memset(at[i], 0, c->need[i].bytes);
@@ -124,20 +114,13 @@ void calls_place(call_room *room, const call *c, void **at)
     calls_fill(c, at);
 }
 
-static uint64_t fold(uint64_t digest, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        digest = (digest ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return digest;
-}
-
 uint64_t calls_digest(const call *c, void *const *at, fpemu_status status)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325) + (uint64_t)status;
     for (int i = CALL_FIRST_WRITTEN; i < CALL_ARRAYS; i++) {
         const size_t skip = i == CALL_STATS ? sizeof(fpemu_stats_request) : 0; /* pointers */
         if (c->need[i].bytes > 0)
-            digest = fold(digest, (const char *)at[i] + skip, c->need[i].bytes - skip);
+            digest = fnv(digest, (const char *)at[i] + skip, c->need[i].bytes - skip);
     }
     return digest;
 }
@@ -314,12 +297,9 @@ static fpemu_status run_format(const call *c, void *const *at)
     *to++ = (uint64_t)fpemu_format_parse(text, &again, &error);
     *to++ = (uint64_t)fpemu_format_equal(f, &again);
     *to++ = (uint64_t)fpemu_format_complete(&again);
-    put(&to, fpemu_format_max(f));
-    put(&to, fpemu_format_lowest(f));
-    put(&to, fpemu_format_min_normal(f));
-    put(&to, fpemu_format_min_positive(f));
-    put(&to, fpemu_format_epsilon(f));
-    put(&to, fpemu_format_bits_per_element(f));
+    EACH(put(&to, fpemu_format_max(f)), put(&to, fpemu_format_lowest(f)), put(&to, fpemu_format_min_normal(f)),
+         put(&to, fpemu_format_min_positive(f)), put(&to, fpemu_format_epsilon(f)),
+         put(&to, fpemu_format_bits_per_element(f)));
     *to++ = fpemu_format_value_count(f);
     *to++ = fpemu_format_nan_count(f);
     *to++ = fpemu_format_code_size(f);
@@ -333,13 +313,13 @@ static fpemu_status run_format(const call *c, void *const *at)
     }
     *to++ = (uint64_t)fpemu_format_enumerate(f, 256, values, codes, &count);
     *to++ = count;
-    *to++ = fold(0, values, sizeof values);
-    *to++ = fold(0, codes, sizeof codes);
+    *to++ = fnv(0, values, sizeof values);
+    *to++ = fnv(0, codes, sizeof codes);
     *to++ = (uint64_t)fpemu_format_element(f, &again);
-    *to++ = fold(0, &again, offsetof(fpemu_format, table));
+    *to++ = fnv(0, &again, offsetof(fpemu_format, table));
     *to++ = (uint64_t)fpemu_format_scale(f, &again);
     *to++ = (uint64_t)fpemu_packed_layout(f, &c->shape, &layout);
-    *to++ = fold(0, &layout, sizeof layout);
+    *to++ = fnv(0, &layout, sizeof layout);
     *to++ = fpemu_packed_size(f, &c->shape);
     *to++ = (uint64_t)fpemu_check(f, &c->rounding, 32, NULL) + 16 * (uint64_t)fpemu_check(f, &c->rounding, 64, NULL);
     return FPEMU_OK;
@@ -366,18 +346,18 @@ static fpemu_status run_texts(const call *c, void *const *at)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         memset(&error, 0, sizeof error);
         *to++ = (uint64_t)fpemu_format_parse(texts[i], &f, &error);
-        *to++ = fold(error.position, error.message, sizeof error.message);
-        *to++ = fold(0, &f, offsetof(fpemu_format, table));
+        *to++ = fnv(error.position, error.message, sizeof error.message);
+        *to++ = fnv(0, &f, offsetof(fpemu_format, table));
         memset(text, 0, sizeof text);
         *to++ = (uint64_t)fpemu_format_print(&f, text, sizeof text);
-        *to++ = fold(0, text, sizeof text);
+        *to++ = fnv(0, text, sizeof text);
     }
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         memset(&error, 0, sizeof error);
         memset(text, 0, sizeof text);
         *to++ = (uint64_t)fpemu_gemm_parse(models[i], &spec, &error);
         *to++ = (uint64_t)fpemu_gemm_print(&spec, text, sizeof text);
-        *to++ = fold(error.position, text, sizeof text);
+        *to++ = fnv(error.position, text, sizeof text);
         *to++ = (uint64_t)fpemu_gemm_check(&spec, 32, NULL);
     }
     for (unsigned i = 0; fpemu_compat_name(i) != NULL; i++) {
@@ -386,7 +366,7 @@ static fpemu_status run_texts(const call *c, void *const *at)
     }
     for (int i = 0; i < 24; i++) {
         *to++ = (uint64_t)fpemu_format_int(&f, 8, 1, x[i], 0);
-        *to++ = fold((uint64_t)fpemu_format_fits_f32(&f), &f, offsetof(fpemu_format, table));
+        *to++ = fnv((uint64_t)fpemu_format_fits_f32(&f), &f, offsetof(fpemu_format, table));
     }
     *to++ = (uint64_t)fpemu_format_float(&f, 11, 52, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1);
     *to++ = (uint64_t)fpemu_format_float(&f, 8, 23, 300, FPEMU_SPECIALS_FN, 1);
@@ -396,13 +376,13 @@ static fpemu_status run_texts(const call *c, void *const *at)
     *to++ = (uint64_t)fpemu_format_posit(&f, 32, 4);
     *to++ = (uint64_t)fpemu_format_table(&f, 4, table);
     *to++ = (uint64_t)fpemu_format_codebook(&f, FPEMU_CODEBOOK_DYNAMIC, 8);
-    *to++ = fold((uint64_t)fpemu_format_named(FPEMU_NAME_E4M3FN, &g), &g, offsetof(fpemu_format, table));
+    *to++ = fnv((uint64_t)fpemu_format_named(FPEMU_NAME_E4M3FN, &g), &g, offsetof(fpemu_format, table));
     *to++ = (uint64_t)fpemu_format_blocked(&f, &g, FPEMU_SCALING_ABSMAX, &g, 0, FPEMU_BLOCK_RUN, 0, 32);
     *to++ = (uint64_t)fpemu_gemm_tensor_core(&spec, FPEMU_GPU_H100, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32);
     *to++ = (uint64_t)fpemu_function_named("gelu", &function) + (uint64_t)function;
-    *to++ = fold(0, fpemu_status_text(FPEMU_ERROR_SPEC), 4) + fold(0, fpemu_mode_long_name(FPEMU_MODE_RNE), 4) +
-            fold(0, fpemu_mode_name(FPEMU_MODE_RNE), 3) + fold(0, fpemu_function_name(function), 3) +
-            fold(0, fpemu_format_name(FPEMU_NAME_E5M2, 0), 3) + fpemu_sizeof("stats") + (uint64_t)fpemu_version();
+    *to++ = fnv(0, fpemu_status_text(FPEMU_ERROR_SPEC), 4) + fnv(0, fpemu_mode_long_name(FPEMU_MODE_RNE), 4) +
+            fnv(0, fpemu_mode_name(FPEMU_MODE_RNE), 3) + fnv(0, fpemu_function_name(function), 3) +
+            fnv(0, fpemu_format_name(FPEMU_NAME_E5M2, 0), 3) + fpemu_sizeof("stats") + (uint64_t)fpemu_version();
     (void)c;
     return FPEMU_OK;
 }
@@ -431,9 +411,9 @@ static fpemu_status run_stats(const call *c, void *const *at)
     const uint64_t sizes[3] = {3, 4, 5};
     fpemu_shape shape, vector = fpemu_shape_vector(9);
     status = status ? status : fpemu_shape_of(3, sizes, -1, &shape);
-    *to++ = fold(vector.length, &shape, sizeof shape);
+    *to++ = fnv(vector.length, &shape, sizeof shape);
     *to++ = fpemu_swizzled_size(200, 7);
-    *to++ = fold(0, fpemu_variant_available(0), 4) + (fpemu_variant() != NULL);
+    *to++ = fnv(0, fpemu_variant_available(0), 4) + (fpemu_variant() != NULL);
     return status;
 }
 

@@ -52,7 +52,7 @@ static void visit(const call *c, void *context)
         p++;
     const size_t used = (size_t)(here - p);
     const uint64_t one = calls_digest(c, at, status);
-    digest = variants_fold(digest, &one, sizeof one);
+    digest = fnv(digest, &one, sizeof one);
     for (int i = 0; i < GROUPS; i++)
         if (strcmp(groups[i].group, c->group) == 0) {
             lh_check(used <= groups[i].bound * 1024, "%s: %zu bytes of stack, more than %zu kB", c->name, used,

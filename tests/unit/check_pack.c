@@ -183,15 +183,13 @@ static void put_code(uint8_t *bytes, uint64_t bits, uint64_t i, unsigned code)
 START_TEST(codes_of_infinity)
 {
     enum { N = 8192 };
-    static const infinity cases[] = {
-        {"block(e5m2,block=32,exponent=5,rule=ceil)", 0x7c, 0xfc, 0x7b, -16, 15, 5},
-        {"block(e5m2,block=32,exponent=9,rule=ceil)", 0x7c, 0xfc, 0x7b, -256, 255, 9},
-        {"mxfp8_e5m2", 0x7c, 0xfc, 0x7b, 0, 254, 8},
-        {"mx(p3109(6,3,se))", 0x1f, 0x3f, 0x1e, 0, 254, 8},
-        {"mx(p3109(4,2,se),block=16)", 7, 15, 6, 0, 254, 8},
-        {"block(e5m2,block=16,scale=fp32,rule=absmax)", 0x7c, 0xfc, 0x7b, 1, 0x7f7fffff, 32},
-        {"nvfp4(p3109(4,2,se))", 7, 15, 6, 1, 0x7e, 8},
-        {"s2fp8", 0x7c, 0xfc, 0x7b, 0, 0, 8}};
+    static const infinity cases[] =
+        LIST({"block(e5m2,block=32,exponent=5,rule=ceil)", 0x7c, 0xfc, 0x7b, -16, 15, 5},
+             {"block(e5m2,block=32,exponent=9,rule=ceil)", 0x7c, 0xfc, 0x7b, -256, 255, 9},
+             {"mxfp8_e5m2", 0x7c, 0xfc, 0x7b, 0, 254, 8}, {"mx(p3109(6,3,se))", 0x1f, 0x3f, 0x1e, 0, 254, 8},
+             {"mx(p3109(4,2,se),block=16)", 7, 15, 6, 0, 254, 8},
+             {"block(e5m2,block=16,scale=fp32,rule=absmax)", 0x7c, 0xfc, 0x7b, 1, 0x7f7fffff, 32},
+             {"nvfp4(p3109(4,2,se))", 7, 15, 6, 1, 0x7e, 8}, {"s2fp8", 0x7c, 0xfc, 0x7b, 0, 0, 8});
     static uint8_t bytes[N + 4 * N / 16], kept[sizeof bytes];
     static float y[N], far[2 * N];
     static double z[N];

@@ -17,9 +17,6 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* One after the other; the formatter fills lines with them. */
-#define EACH(...) ((void)(__VA_ARGS__))
-
 /* The call gives FPEMU_OK; each of the calls, which do not depend on one another, gives FPEMU_ERROR_... */
 #define GIVES_OK(...) ck_assert_int_eq(__VA_ARGS__, FPEMU_OK)
 #define REFUSES(error, ...)                                                                                            \

@@ -29,13 +29,6 @@ typedef struct task {
     int refused;     /* calls that did not succeed */
 } task;
 
-static uint64_t fold(uint64_t digest, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        digest = (digest ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return digest;
-}
-
 enum { ELEMENTS, STOCHASTIC, CODES, BLOCKS, PACKED, PRODUCT, OPERATION, FUNCTION, TEXT, KINDS };
 
 /* One kind of call, and a digest of what it wrote. */
@@ -100,15 +93,15 @@ static uint64_t call(int kind, memory *m, int *refused)
                 fpemu_format_print(&f, text, sizeof text) != FPEMU_OK)
                 continue;
             *refused += fpemu_format_parse(text, &f, NULL) != FPEMU_OK;
-            digest = fold(digest, text, strlen(text));
+            digest = fnv(digest, text, strlen(text));
         }
         break;
     }
-    digest = fold(digest, m->y, sizeof m->y);
-    digest = fold(digest, m->bytes, sizeof m->bytes);
-    digest = fold(digest, m->histogram, sizeof m->histogram);
+    digest = fnv(digest, m->y, sizeof m->y);
+    digest = fnv(digest, m->bytes, sizeof m->bytes);
+    digest = fnv(digest, m->histogram, sizeof m->histogram);
     m->stats.request = (fpemu_stats_request){0};
-    return fold(digest, &m->stats, sizeof m->stats);
+    return fnv(digest, &m->stats, sizeof m->stats);
 }
 
 /* All kinds, from another one on in each thread; the digest does not depend on the order. */

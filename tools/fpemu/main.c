@@ -43,6 +43,7 @@ static const command commands[] = {
     {"compare", cmd_compare, "what several formats do to a file of tensors"},
     {"pack", cmd_pack, "pack the tensors of a file to the bits of a format"},
     {"unpack", cmd_unpack, "get packed tensors back as numbers"},
+    {"judge", cmd_judge, "say by which rule somebody's codes and scales were made"},
     {"gemm", cmd_gemm, "multiply matrices as hardware adds up"},
     {"study", cmd_study, "error of dot products by accumulator and length"},
     {"sample", cmd_sample, "make an array file shaped like a trained layer's"},

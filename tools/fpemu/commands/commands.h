@@ -12,6 +12,7 @@ int cmd_decode(int argc, char **argv);
 int cmd_quantize(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
+int cmd_judge(int argc, char **argv);
 int cmd_unpack(int argc, char **argv);
 int cmd_gemm(int argc, char **argv);
 int cmd_study(int argc, char **argv);

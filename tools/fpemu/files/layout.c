@@ -397,6 +397,31 @@ static bool load_global(model *m, const tensor *t, unsigned char bytes[8])
     return true;
 }
 
+bool layout_scales(model *m, const tensor *t, uint64_t first, size_t n, float *scales, float whole[2])
+{
+    const tensor *part = &t->stored.part[1];
+    unsigned char codes[4096], two[8] = {0};
+    fpemu_format format, scale;
+    if (fpemu_format_parse(t->stored.layout->spec, &format, NULL) != FPEMU_OK ||
+        fpemu_format_scale(&format, &scale) != FPEMU_OK)
+        return model_refuse(m, "no format %s", t->stored.layout->spec);
+    whole[0] = whole[1] = 1;
+    if (t->stored.parts > 2 && !load_global(m, t, two))
+        return false;
+    for (int i = 0; i < 2 && t->stored.parts > 2; i++) {
+        const uint32_t bits = (uint32_t)bytes_load(two + 4 * i, 4);
+        memcpy(&whole[i], &bits, sizeof bits);
+    }
+    for (size_t done = 0; done < n;) {
+        const size_t some = n - done < sizeof codes ? n - done : sizeof codes;
+        if (!stored_bytes(m, part->place + first + done, codes, some))
+            return false;
+        fpemu_decode_f32(&scale, some, codes, scales + done);
+        done += some;
+    }
+    return true;
+}
+
 bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
 {
     enum { MOST = 1 << 13 }; /* elements */

@@ -43,6 +43,9 @@ const char *layout_nearest(model *m, const tensor *codes, const tensor *scales, 
 /* n blocks of such a tensor as numbers. */
 bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
 
+/* The scales of n blocks, and the two numbers of the whole tensor (1 and 1: it has none). */
+bool layout_scales(model *m, const tensor *t, uint64_t first, size_t n, float *scales, float whole[2]);
+
 /* Why a tensor cannot be kept so, blocks along its last axis; NULL: it can. The second: as it is, beside those. */
 const char *layout_objection(const layout *l, const tensor *t);
 const char *layout_objection_to_copy(const char *software, const tensor *t);

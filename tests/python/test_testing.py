@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""fpemu.testing: right code passes, planted defects are found and told in numbers."""
+
+import fpemu
+import numpy as np
+import pytest
+from fpemu import testing
+
+
+def fails(text, assertion, *arguments, **options):
+    with pytest.raises(AssertionError, match=text):
+        assertion(*arguments, **options)
+
+
+def test_quantizers():
+    for spec in ("mxfp4", "nvfp4"):
+        testing.assert_quantizes(lambda x, spec=spec: fpemu.quantize(x, spec), spec)
+        testing.assert_quantizes(lambda x, spec=spec: fpemu.pack(x, spec).bytes, spec)
+    fails(
+        r"element/short-block: \d+, such as x\[\d+\] = .*: number \d+ is .*, not ",
+        testing.assert_quantizes,
+        lambda x: fpemu.quantize(x, "mx(e2m1,rule=ceil)"),
+        "mxfp4",
+    )
+    fails(
+        r"scale/block: \d+, such as ", testing.assert_quantizes, lambda x: fpemu.pack(x, "mx(e2m1,rule=ceil)"), "mxfp4"
+    )
+    contiguous = lambda x: fpemu.quantize(x, "mxfp4") if x.flags.c_contiguous else x
+    fails("element", testing.assert_quantizes, contiguous, "mxfp4")
+    testing.assert_quantizes(lambda x: fpemu.quantize(x, "e5m2"), "e5m2", dtype="float16")
+    fails(
+        r"signed-zero: 1, such as -0.0 .*, which is -0.0, not 0.0",
+        testing.assert_quantizes,
+        lambda x: np.where(x == 0, np.float16(0), fpemu.quantize(x, "e5m2")),
+        "e5m2",
+        dtype="float16",
+    )
+
+
+def test_stochastic_rounding():
+    """NumPy's own to multiples of 1/16; what is known of others' defects."""
+    rng = np.random.default_rng(3)
+
+    def fixed(x, bits=lambda n: rng.random(n), defect=1):
+        y = np.floor(np.abs(x.astype(np.float64)) * 16 + bits(len(x))) / 16 * defect
+        return np.clip(np.copysign(y, x), -8, 7.9375)
+
+    for text, work in (
+        ("neighbour/normal.*\n.*exact/normal|exact/normal(.|\n)*neighbour/normal", lambda x: fixed(x, defect=0)),
+        ("probability/normal: .* is .*, else .* at .*, not ", lambda x: fixed(x, lambda n: rng.random(n) * 0.9)),
+        (
+            "repeats-calls: 1, such as two calls alike in 65536",
+            lambda x: fixed(x, lambda n: np.random.default_rng(5).random(n)),
+        ),
+        (
+            "repeats-elements: 1, such as elements 1 apart",
+            lambda x: fixed(x, lambda n: np.repeat(rng.random(n), 2)[:n]),
+        ),
+    ):
+        fails(text, testing.assert_stochastic, work, "fixed(8,4)")
+    testing.assert_stochastic(fixed, "fixed(8,4)")
+    testing.assert_stochastic(lambda x: fixed(x, lambda n: rng.integers(0, 16, n) / 16), "fixed(8,4)", bits=4)
+
+
+def test_products():
+    """A sum in sequence by NumPy holds to its model and to its bound; one that drops a product does not."""
+
+    def product(a, b, dropped=None):
+        with np.errstate(all="ignore"):
+            c = np.zeros((len(a), b.shape[1]), np.float32)
+            for k in range(len(b)):
+                c = c + a[:, k : k + 1] * b[k] if k != dropped else c
+        return c
+
+    testing.assert_matmul(product, (3, 20, 2), model="seq(fp32)")
+    testing.assert_matmul(product, (1, 20, 1), bound=20 * 2.0**-24, operands=("bf16", "e5m2"))
+    fails(
+        r"^sizes: \[0, 0\] of 3x20x2: [-0-9.]+ \* [-0-9.]+ is .* by the model seq\(fp32\), not 0.0$",
+        testing.assert_matmul,
+        lambda a, b: product(a, b, 7),
+        (3, 20, 2),
+        model="seq(fp32)",
+    )
+    fails(
+        "exactly, give or take",
+        testing.assert_matmul,
+        lambda a, b: fpemu.quantize(product(a, b), "bf16"),
+        (3, 20, 2),
+        bound=20 * 2.0**-24,
+    )

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* judge.c - fpemu judge: by which rule the codes and scales of a file were made. */
+#include "common/system.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/error.h"
+#include "cli/number.h"
+#include "cli/options.h"
+#include "cli/spec.h"
+#include "commands/commands.h"
+#include "files/file.h"
+#include "files/grid.h"
+#include "files/layout.h"
+#include "files/shards.h"
+#include "reports/jsonout.h"
+
+static const char help[] =
+    "Usage: fpemu judge MODEL [--against SOURCE] [--json]\n"
+    "Says of every tensor of codes with scales in safetensors (files.md) whose layout it is, and by\n"
+    "which rules codes and scales can have been made. With SOURCE, a file with the tensors before,\n"
+    "each rule is applied to them: all scales and values are the file's, or as many differ, and the\n"
+    "first of each is named; and the error of the file's values. Without it a rule fits where each\n"
+    "scale lies between those that it gives for the least and the largest magnitude that the\n"
+    "block's largest code can stand for. One tensor at a time is in memory.\n"
+    "\n"
+    "      --against SOURCE  a file or directory with tensors of the same names and shapes\n"
+    "      --json            as JSON, an object for each tensor\n"
+    "\n"
+    "Example: fpemu judge nvfp4.safetensors --against model.safetensors\n";
+
+static const struct option options[] = {{"against", required_argument, NULL, CLI_OPT_AGAINST},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+/* One tensor, as the file has it. */
+typedef struct subject {
+    const tensor *t;
+    const char *element; /* a spec */
+    const dtype *result; /* what the values are rounded to; NULL: binary32 */
+    char block[GRID_TEXT];
+    const char *scale;                 /* a spec */
+    uint64_t matrices, rows, columns;  /* of a matrix */
+    uint64_t high, wide, down, across; /* a block; how many there are */
+    size_t blocks;
+    float *y, *s;    /* values and scales */
+    float whole[2];  /* u and d; 1 and 1: there is none */
+    bool two_levels; /* nvfp4 */
+    float *x;        /* the source; NULL: there is none */
+} subject;
+
+/* What came of a rule. */
+typedef struct verdict {
+    char spec[CLI_SPEC_SIZE];
+    bool can;                /* it is a format, and was tried */
+    uint64_t scales, values; /* how many differ */
+    uint64_t first_scale, first_value;
+    float scale[2], value[2]; /* there, in the file and by the rule */
+    bool is_short;            /* quotients are rounded to the type of the scales */
+    bool whole;               /* the number of the whole tensor differs */
+} verdict;
+
+enum { MOST = 24 };
+
+static uint64_t block_of(const subject *s, uint64_t i)
+{
+    const uint64_t matrix = i / (s->rows * s->columns), row = i / s->columns % s->rows, column = i % s->columns;
+    return (matrix * s->down + row / s->high) * s->across + column / s->wide;
+}
+
+static fpemu_shape shape_of(const subject *s, const fpemu_range *whole)
+{
+    fpemu_shape shape = fpemu_shape_vector(s->columns);
+    shape.outer = s->matrices;
+    shape.rows = s->rows;
+    shape.whole = whole;
+    return shape;
+}
+
+/* -------------------------------------------------------------------------------------------------- the rules */
+
+static void add(verdict *v, unsigned *n, const char *format, const char *a, const char *b, const char *c)
+{
+    if (*n < MOST)
+        snprintf(v[(*n)++].spec, sizeof v->spec, format, a, b, c);
+}
+
+/* The rules that make such elements, blocks and scales. */
+static unsigned list_rules(const subject *s, verdict *v)
+{
+    static const char *const powers[] = {"floor", "ceil", "even", "rceil"};
+    static const char *const levels[] = {"nvfp4",      "nvfp4-ao",         "nvfp4-clamp",         "4over6",
+                                         "4over6-mse", "4over6,bound=256", "4over6-mse,bound=256"};
+    unsigned n = 0;
+    if (s->two_levels) {
+        for (int k = 0; k < 7; k++)
+            add(v, &n, "nvfp4(rule=%s)%s%s", levels[k], "", "");
+    } else if (strcmp(s->scale, "e8m0") == 0) {
+        for (int k = 0; k < 4; k++)
+            add(v, &n, "mx(%s,block=%s,rule=%s)", s->element, s->block, powers[k]);
+    } else if (strcmp(s->element, "nf4") == 0) {
+        add(v, &n, "codebook(%s,block=%s,scale=%s)", s->element, s->block, s->scale);
+    } else if (strncmp(s->element, "int", 3) == 0) {
+        char element[32], target[48];
+        const int bits = atoi(s->element + 3);
+        snprintf(element, sizeof element, "fixed(%d,0)", bits);
+        for (int k = 0; k < 3 && bits > 1; k++) { /* the largest code, half a step more, a step more */
+            snprintf(target, sizeof target, "%s,target=%g", s->scale, (double)(1 << (bits - 1)) - 1 + 0.5 * k);
+            add(v, &n, "group(%s,block=%s,scale=%s)", element, s->block, target);
+        }
+    } else {
+        add(v, &n, "group(%s,block=%s,scale=%s)", s->element, s->block, s->scale);
+        add(v, &n, "group(%s,block=%s,scale=%s,rule=reciprocal)", s->element, s->block, s->scale);
+        add(v, &n, "scaled(%s,block=%s)%s", s->element, s->block, "");
+        add(v, &n, "scaled(%s,block=%s,rule=recipe-pow2)%s", s->element, s->block, "");
+    }
+    return n;
+}
+
+/* The range of a tensor that has this scale of the whole. */
+static fpemu_range told_range(const subject *s, const fpemu_format *format)
+{
+    const double bound = format->bound > 0 ? (double)format->bound : 448;
+    const double amax = 6 * bound * (double)s->whole[1];
+    return (fpemu_range){.count = s->t->count, .nonzero = s->t->count, .amax = amax, .max = amax};
+}
+
+static void count_scale(verdict *v, uint64_t block, float there, float ruled)
+{
+    if (v->scales++ == 0) {
+        v->first_scale = block;
+        v->scale[0] = there;
+        v->scale[1] = ruled;
+    }
+}
+
+static void round_to(const dtype *type, size_t n, float *y)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    if (type != NULL) {
+        const fpemu_format format = dtype_format(type);
+        fpemu_quantize(&format, &nearest, FPEMU_TYPE_F32, n, y, y, NULL);
+    }
+}
+
+static void compare_values(const subject *s, verdict *v, const float *y)
+{
+    v->values = 0;
+    for (uint64_t i = 0; i < s->t->count; i++) {
+        if (y[i] != s->y[i] && v->values++ == 0) {
+            v->first_value = i;
+            v->value[0] = s->y[i];
+            v->value[1] = y[i];
+        }
+    }
+}
+
+/* The same in the arithmetic of 16-bit tensors: the quotients by the scales are rounded to their type. */
+static void divide_short(const subject *s, verdict *v, const fpemu_format *format, float *y)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    fpemu_format element;
+    for (uint64_t i = 0; i < s->t->count; i++)
+        y[i] = s->x[i] / s->s[block_of(s, i)];
+    round_to(s->result, s->t->count, y);
+    v->can = fpemu_format_element(format, &element) == FPEMU_OK;
+    element.overflow = FPEMU_OVERFLOW_SATURATE;
+    fpemu_quantize(&element, &nearest, FPEMU_TYPE_F32, s->t->count, y, y, NULL);
+    for (uint64_t i = 0; i < s->t->count; i++)
+        y[i] *= s->s[block_of(s, i)];
+    round_to(s->result, s->t->count, y);
+    compare_values(s, v, y);
+    v->is_short = v->values == 0;
+}
+
+/* The rule applied to the source. */
+static void apply_rule(const subject *s, verdict *v, const fpemu_format *format)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    float *scales = cli_allocate(s->blocks, sizeof *scales), *y = cli_allocate(s->t->count, sizeof *y), whole[2];
+    const fpemu_shape shape = shape_of(s, NULL);
+    v->can = fpemu_scales(format, FPEMU_TYPE_F32, &shape, s->x, scales, NULL, whole) == FPEMU_OK &&
+             fpemu_quantize_tensor(format, &nearest, FPEMU_TYPE_F32, &shape, s->x, y, NULL) == FPEMU_OK;
+    round_to(v->can ? s->result : NULL, s->t->count, y);
+    v->whole = v->can && s->two_levels && whole[1] != s->whole[1] && whole[0] != s->whole[0];
+    for (uint64_t i = 0; v->can && i < s->blocks; i++)
+        if (scales[i] != s->s[i])
+            count_scale(v, i, s->s[i], scales[i]);
+    if (v->can)
+        compare_values(s, v, y);
+    if (v->can && v->scales == 0 && v->values > 0 && s->result != NULL && format->scaling == FPEMU_SCALING_ABSMAX) {
+        const verdict before = *v;
+        divide_short(s, v, format, y);
+        if (!v->is_short)
+            *v = before;
+    }
+    free(scales);
+    free(y);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least and the largest number that become the magnitude next to p; what saturates has no largest. */
+static void ends_of(const float *magnitude, size_t n, float p, float *least, float *largest)
+{
+    size_t i = 0;
+    while (i + 1 < n && fabsf(magnitude[i + 1] - p) <= fabsf(magnitude[i] - p))
+        i++;
+    *least = i > 0 ? (magnitude[i - 1] + magnitude[i]) / 2 : 0;
+    *largest = i + 1 < n ? (magnitude[i] + magnitude[i + 1]) / 2 : 2 * magnitude[i];
+}
+
+/* Whether the rule can have made each scale, by the largest code of its block. */
+static void bracket_rule(const subject *s, verdict *v, const fpemu_format *format)
+{
+    enum { CODES = 256 };
+    fpemu_format element;
+    float magnitude[CODES], *amax = cli_allocate(s->blocks, sizeof *amax);
+    float *x = cli_allocate(s->t->count, sizeof *x), *scales[2];
+    uint8_t code[CODES];
+    const fpemu_range told = told_range(s, format);
+    const fpemu_shape shape = shape_of(s, s->two_levels ? &told : NULL);
+    const float d = s->two_levels ? s->whole[1] : 1;
+    size_t n = 0;
+    for (int i = 0; i < CODES; i++)
+        code[i] = (uint8_t)i;
+    v->can = format->scaling != FPEMU_SCALING_4OVER6 && format->scaling != FPEMU_SCALING_4OVER6_MSE &&
+             fpemu_format_element(format, &element) == FPEMU_OK && element.bits <= 8 &&
+             fpemu_decode_f32(&element, (size_t)1 << element.bits, code, magnitude) == FPEMU_OK;
+    for (size_t i = 0; v->can && i < (size_t)1 << element.bits; i++)
+        if (isfinite(magnitude[i]))
+            magnitude[n++] = fabsf(magnitude[i]);
+    qsort(magnitude, n, sizeof *magnitude, ascending);
+    for (uint64_t i = 0; i < s->t->count; i++)
+        amax[block_of(s, i)] = fmaxf(amax[block_of(s, i)], fabsf(s->y[i]));
+    for (int end = 0; end < 2; end++) {
+        uint64_t seen = UINT64_MAX;
+        scales[end] = cli_allocate(s->blocks, sizeof **scales);
+        for (uint64_t i = 0; v->can && i < s->t->count; i++) { /* the first element of each block; the rest are zeros */
+            const uint64_t b = block_of(s, i), row = i / s->columns % s->rows, column = i % s->columns;
+            float ends[2] = {0, 0};
+            if (b != seen && row % s->high == 0 && column % s->wide == 0)
+                ends_of(magnitude, n, amax[b] / s->s[b] / d, &ends[0], &ends[1]);
+            x[i] = ends[end] * s->s[b] * d;
+            seen = b;
+        }
+        v->can = v->can && fpemu_scales(format, FPEMU_TYPE_F32, &shape, x, scales[end], NULL, NULL) == FPEMU_OK;
+    }
+    for (uint64_t i = 0; v->can && i < s->blocks; i++)
+        if (amax[i] > 0 && !(scales[0][i] <= s->s[i] && s->s[i] <= scales[1][i]))
+            count_scale(v, i, s->s[i], s->s[i] < scales[0][i] ? scales[0][i] : scales[1][i]);
+    free(scales[0]);
+    free(scales[1]);
+    free(amax);
+    free(x);
+}
+
+/* ------------------------------------------------------------------------------------------------- the report */
+
+static bool fits(const verdict *v)
+{
+    return v->can && v->scales == 0 && v->values == 0 && !v->whole;
+}
+
+static const char *meaning(const subject *s)
+{
+    return !s->two_levels                        ? NULL
+           : s->t->stored.layout->global_divides ? "divides: values are code * scale / it"
+                                                 : "multiplies: values are code * scale * it";
+}
+
+static double sqnr(const subject *s, double *worst)
+{
+    double signal = 0, noise = 0;
+    *worst = 0;
+    for (uint64_t i = 0; i < s->t->count; i++) {
+        const double d = (double)s->y[i] - (double)s->x[i];
+        signal += (double)s->x[i] * (double)s->x[i];
+        noise += d * d;
+        *worst = fmax(*worst, fabs(d));
+    }
+    return 10 * log10(signal / noise);
+}
+
+static void print_verdict(const verdict *v, bool against)
+{
+    char there[NUMBER_SIZE], ruled[NUMBER_SIZE];
+    printf("  %-8s %s", fits(v) ? against ? "made by" : "fits" : "not", v->spec);
+    if (v->is_short)
+        printf(", quotients rounded to the type of the scales");
+    if (v->whole)
+        printf("; the number of the whole tensor differs");
+    if (v->scales > 0) {
+        printf("; %" PRIu64 " scales differ, the first of block %" PRIu64 ": %s, by the rule %s", v->scales,
+               v->first_scale, number_print(there, (double)v->scale[0]), number_print(ruled, (double)v->scale[1]));
+    }
+    if (v->values > 0) {
+        printf("; %" PRIu64 " values differ, the first of element %" PRIu64 ": %s, by the rule %s", v->values,
+               v->first_value, number_print(there, (double)v->value[0]), number_print(ruled, (double)v->value[1]));
+    }
+    putchar('\n');
+}
+
+static void print_subject(const subject *s, const verdict *v, unsigned n)
+{
+    const tensor *t = s->t;
+    char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE], d[NUMBER_SIZE];
+    printf("%s  %s %s, as %s, scales by %s\n", file_name_text(name, t), t->stored.name, file_shape_text(shape, t),
+           t->stored.software, s->block);
+    if (s->two_levels) {
+        printf("  %s %s, here %s\n", t->stored.part[2].name, meaning(s),
+               number_print(d, (double)s->whole[!t->stored.layout->global_divides]));
+    }
+    if (n == 0)
+        puts("  no rule is known for such codes");
+    for (unsigned k = 0; k < n; k++)
+        if (v[k].can)
+            print_verdict(&v[k], s->x != NULL);
+    if (s->x != NULL) {
+        double worst;
+        const double db = sqnr(s, &worst);
+        printf("  error    SQNR %.2f dB, at most %s\n", db, number_print(d, worst));
+    }
+}
+
+static json_t *json_subject(const subject *s, const verdict *v, unsigned n)
+{
+    json_t *object = jsonout_object(), *rules = jsonout_array();
+    double worst = 0;
+    const double db = s->x != NULL ? sqnr(s, &worst) : 0;
+    jsonout_set(object, "tensor", jsonout_text(s->t->name));
+    jsonout_set(object, "software", jsonout_text(s->t->stored.software));
+    jsonout_set(object, "element", jsonout_text(s->t->stored.name));
+    jsonout_set(object, "block", jsonout_text(s->block));
+    jsonout_set(object, "whole", jsonout_text(meaning(s)));
+    jsonout_set(object, "sqnr", jsonout_real_or_null(db, s->x != NULL));
+    jsonout_set(object, "max_error", jsonout_real_or_null(worst, s->x != NULL));
+    for (unsigned k = 0; k < n; k++) {
+        json_t *rule = jsonout_object();
+        if (!v[k].can) {
+            json_decref(rule);
+            continue;
+        }
+        jsonout_set(rule, "rule", jsonout_text(v[k].spec));
+        jsonout_set(rule, "fits", jsonout_bool(fits(&v[k])));
+        jsonout_set(rule, "short", jsonout_bool(v[k].is_short));
+        jsonout_set(rule, "scales_differ", jsonout_count(v[k].scales));
+        jsonout_set(rule, "first_scale", v[k].scales > 0 ? jsonout_count(v[k].first_scale) : json_null());
+        jsonout_set(rule, "values_differ", s->x != NULL ? jsonout_count(v[k].values) : json_null());
+        jsonout_set(rule, "first_value", v[k].values > 0 ? jsonout_count(v[k].first_value) : json_null());
+        jsonout_append(rules, rule);
+    }
+    jsonout_set(object, "rules", rules);
+    return object;
+}
+
+/* ------------------------------------------------------------------------------------------------ one tensor */
+
+static const char *scale_name(const grid *g)
+{
+    return g->scale.type == NULL                     ? "e8m0"
+           : g->scale.type->size == 1                ? "e8m0"
+           : g->scale.type->size == 4                ? "fp32"
+           : strcmp(g->scale.type->name, "F16") == 0 ? "fp16"
+                                                     : "bf16";
+}
+
+/* False: the codes of the tensor are none that rules make. */
+static bool take_grid(subject *s)
+{
+    const grid *g = s->t->stored.grid;
+    s->element = g->element;
+    s->result = g->result;
+    s->scale = scale_name(g);
+    s->rows = g->rows;
+    s->columns = g->columns;
+    s->high = g->block[0];
+    s->wide = g->block[1];
+    s->down = g->scales[0];
+    s->across = g->scales[1];
+    strcpy(s->block, g->blocks);
+    return g->scale.any && g->order == 0 && !g->zero.any && g->zero_code.bits == 0 && !g->outer.any && g->factor == 1 &&
+           strcmp(g->element, "fp4") != 0;
+}
+
+static bool take_layout(subject *s)
+{
+    const layout *l = s->t->stored.layout;
+    const tensor *t = s->t;
+    s->two_levels = l->global != NULL;
+    s->element = l->bits == 8 ? "e4m3fn" : "e2m1";
+    s->scale = s->two_levels ? "e4m3fn" : "e8m0";
+    s->columns = t->extent[t->dimensions - 1];
+    s->rows = t->dimensions > 1 ? t->extent[t->dimensions - 2] : 1;
+    s->high = 1;
+    s->wide = l->block;
+    s->down = s->rows;
+    s->across = s->columns / l->block;
+    snprintf(s->block, sizeof s->block, "%u", l->block);
+    return true;
+}
+
+/* The tensor of this name and shape; NULL: there is none. */
+static float *read_source(file *f, const tensor *t)
+{
+    for (size_t i = 0; i < f->model.count; i++) {
+        const tensor *o = &f->model.tensor[i];
+        if (strcmp(o->name, t->name) != 0 || o->type == NULL || o->type->size > 4 || o->count != t->count ||
+            o->dimensions != t->dimensions || memcmp(o->extent, t->extent, t->dimensions * sizeof *t->extent) != 0) {
+            continue;
+        }
+        float *x = cli_allocate(t->count, sizeof *x);
+        walk w = walk_begin(f, i, true, false, 1, UINT64_MAX);
+        while (walk_next(&w))
+            memcpy(x + w.index, w.x32, w.count * sizeof *x);
+        walk_end(&w);
+        return x;
+    }
+    return NULL;
+}
+
+static void judge(file *f, file *source, size_t i, jsonout_stream *json)
+{
+    subject s = {.t = &f->model.tensor[i], .whole = {1, 1}};
+    verdict v[MOST] = {{.can = false}};
+    const tensor *t = s.t;
+    const bool known = t->stored.grid != NULL ? take_grid(&s) : take_layout(&s);
+    s.matrices = t->count / (s.rows * s.columns);
+    s.blocks = (size_t)(s.matrices * s.down * s.across);
+    s.x = source != NULL ? read_source(source, t) : NULL;
+    if (source != NULL && s.x == NULL)
+        cli_fail("%s: no tensor '%s' of this shape, of F32 or narrower", source->path, t->name);
+    s.y = cli_allocate(t->count, sizeof *s.y);
+    s.s = cli_allocate(s.blocks, sizeof *s.s);
+    walk w = walk_begin(f, i, true, false, 1, UINT64_MAX);
+    while (walk_next(&w))
+        memcpy(s.y + w.index, w.x32, w.count * sizeof *s.y);
+    walk_end(&w);
+    const bool got = t->stored.grid == NULL ? layout_scales(&f->model, t, 0, s.blocks, s.s, s.whole)
+                     : known                ? grid_scales(&f->model, t, 0, s.blocks, s.s)
+                                            : true;
+    if (!got)
+        cli_fail("%s: tensor '%s': %s", f->path, t->name, f->model.error);
+    const unsigned n = known ? list_rules(&s, v) : 0;
+    for (unsigned k = 0; k < n; k++) {
+        fpemu_format format;
+        if (fpemu_format_parse(v[k].spec, &format, NULL) != FPEMU_OK)
+            continue;
+        if (s.x != NULL)
+            apply_rule(&s, &v[k], &format);
+        else
+            bracket_rule(&s, &v[k], &format);
+        cli_spec(&format, v[k].spec);
+    }
+    if (json != NULL)
+        jsonout_stream_add(json, json_subject(&s, v, n));
+    else
+        print_subject(&s, v, n);
+    free(s.x);
+    free(s.y);
+    free(s.s);
+}
+
+int cmd_judge(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    const char *against = NULL;
+    bool json = false;
+    jsonout_stream stream = {0};
+    size_t judged = 0;
+    for (int option; (option = cli_next(&c, "", options)) != -1;) {
+        json |= option == CLI_OPT_JSON;
+        against = option == CLI_OPT_AGAINST ? optarg : against;
+    }
+    cli_expect_operands(&c, 1, 1, "MODEL");
+    file_options plain[2] = {{0}, {0}};
+    file f = file_open(c.operand[0], &plain[0]), source = {0};
+    file_expect_numbers(&f);
+    if (against != NULL)
+        source = file_open(against, &plain[1]);
+    for (size_t i = 0; i < f.model.count; i++) {
+        if (f.model.tensor[i].stored.software != NULL && f.model.tensor[i].count > 0) {
+            judge(&f, against != NULL ? &source : NULL, i, json ? &stream : NULL);
+            judged++;
+        }
+    }
+    if (judged == 0)
+        cli_fail("%s: no codes with scales in a layout of safetensors that is read", f.path);
+    if (json)
+        jsonout_stream_end(&stream);
+    if (against != NULL)
+        file_close(&source);
+    file_close(&f);
+    return CLI_OK;
+}
