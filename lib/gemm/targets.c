@@ -47,10 +47,15 @@ static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int
     return refused_at(why, argument, status);
 }
 
-/* far: what is rounded may be far past all products of binary32 numbers, which those loops take. */
-static gemm_target fast_target(const core_target *rule, const fpemu_target *t, int far)
+static gemm_target fast_target(const core_target *rule, const fpemu_target *t)
 {
-    const gemm_target target = {rule, &t->rounding, !far && rule->given && has_fast(&t->format, &rule->plan)};
+    const core_plan64 *const p = &rule->plan;
+    gemm_target target = {rule, &t->rounding, 0, 0, 0};
+    if (rule->given) {
+        target.is_short = (uint8_t)(!rule->nan_is_error && core_dot_short(&t->format, p));
+        target.has_fast = (uint8_t)has_fast(&t->format, p);
+        target.within = t->format.has_zero;
+    }
     return target;
 }
 
@@ -240,9 +245,11 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     t->carrier = carrier;
     t->binary32 = (uint8_t)narrow;
     t->nan_is_error = d->product.nan_is_error || d->inner.nan_is_error || d->outer.nan_is_error || d->out.nan_is_error;
-    t->product = fast_target(&d->product, &spec->product, 0);
-    t->inner = fast_target(&d->inner, &s->inner, slices || (d->product.given && !spec->product.format.fits_f32));
-    t->outer = fast_target(&d->outer, slices ? &s->inner : &s->outer, d->inner.given && !s->inner.format.fits_f32);
+    t->product = fast_target(&d->product, &spec->product);
+    t->inner = fast_target(&d->inner, &s->inner);
+    if (slices)
+        t->inner.is_short = t->inner.has_fast = 0; /* the rule is binary64's */
+    t->outer = fast_target(&d->outer, slices ? &s->inner : &s->outer);
     return FPEMU_OK;
 }
 
