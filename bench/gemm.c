@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm_f32 and of an
- * OpenBLAS found at run time, in turn, and their ratio. Time is the processor's, so that a busy machine disturbs
+/* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm and of an OpenBLAS
+ * found at run time, in turn, and their ratio: of binary32 arrays, with counters, of arrays of double, and of as many
+ * products of a batch of dot products of 32 numbers. Time is the processor's, so that a busy machine disturbs
  * little; one thread.
  *
  *   make bench-gemm          OPENBLAS=path/of/libopenblas.so.0 where it lies elsewhere; OPENBLAS_CORETYPE=SkylakeX for
@@ -20,6 +21,7 @@ typedef void sgemm(int order, int transpose_a, int transpose_b, int m, int n, in
                    int lda, const float *b, int ldb, float beta, float *c, int ldc);
 
 static float a[N * N], b[N * N], c[N * N];
+static double a64[N * N], b64[N * N], c64[N * N];
 
 static double now(void)
 {
@@ -46,46 +48,74 @@ static sgemm *find_sgemm(void)
     return f;
 }
 
-static const char *const models[] = {
-    "seq(fp(6,9,0)); ab=fp(4,3,4); product=fp(6,9,0)",
-    "seq(fp(6,9,0)); ab=fp(4,3,4)",
-    "chunk(64,fp(6,9,0)); ab=e5m2",
-    "seq(bf16); ab=e4m3fn; product=bf16",
-    "fp32",
-    "fp64",
-    "seq(fp16)",
-    "seq(fp(6,9,0)/sr); ab=fp(4,3,4)",
-    "seq(fp(6,9,0)/sr); ab=fp(4,3,4); product=fp(6,9,0)/sr",
-    "pairwise(fp16)",
-    "kahan(bf16)",
-    "tc(h100,fp16)",
-    "tc(h100,e4m3fn,promote=128)",
-    "int(32,saturate); ab=fixed(8,4)",
+static const struct row {
+    const char *model;
+    enum { PLAIN, COUNTED, DOUBLES, DOTS } kind;
+} rows[] = {
+    {"seq(fp(6,9,0)); ab=fp(4,3,4); product=fp(6,9,0)", PLAIN},
+    {"seq(fp(6,9,0)); ab=fp(4,3,4)", PLAIN},
+    {"chunk(64,fp(6,9,0)); ab=e5m2", PLAIN},
+    {"seq(bf16); ab=e4m3fn; product=bf16", PLAIN},
+    {"fp32", PLAIN},
+    {"fp64", PLAIN},
+    {"seq(fp16)", PLAIN},
+    {"seq(fp(6,9,0)/sr); ab=fp(4,3,4)", PLAIN},
+    {"seq(fp(6,9,0)/sr); ab=fp(4,3,4); product=fp(6,9,0)/sr", PLAIN},
+    {"pairwise(fp16)", PLAIN},
+    {"kahan(bf16)", PLAIN},
+    {"tc(h100,fp16)", PLAIN},
+    {"tc(h100,e4m3fn,promote=128)", PLAIN},
+    {"int(32,saturate); ab=fixed(8,4)", PLAIN},
+    {"fp32", COUNTED},
+    {"seq(fp16)", COUNTED},
+    {"tc(h100,fp16)", COUNTED},
+    {"fp32", DOUBLES},
+    {"seq(fp32); product=fp32", DOUBLES},
+    {"fp32", DOTS},
+    {"seq(fp16)", DOTS},
 };
+
+static fpemu_status product(const struct row *r, const fpemu_gemm_spec *spec)
+{
+    const fpemu_gemm_shape whole = {.m = N, .n = N, .k = N};
+    const fpemu_gemm_shape dots = {
+        .m = 1, .n = 1, .k = 32, .batch = 2048, .stride_a = 32, .stride_b = 32, .stride_c = 1};
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    if (r->kind == DOUBLES)
+        return fpemu_gemm_f64(spec, &whole, 1, a64, b64, 0, c64, NULL);
+    if (r->kind != DOTS)
+        return fpemu_gemm_f32(spec, &whole, 1, a, b, 0, c, r->kind == COUNTED ? &stats : NULL);
+    for (int i = 0; i < N * N * N / 65536; i++)
+        if (fpemu_gemm_f32(spec, &dots, 1, a, b, 0, c, NULL))
+            return FPEMU_ERROR_ARGUMENT;
+    return FPEMU_OK;
+}
 
 int main(void)
 {
     sgemm *real = find_sgemm();
-    const fpemu_gemm_shape shape = {.m = N, .n = N, .k = N};
+    static const char *const kinds[] = {"", ", counted", ", double", ", dots"};
     const double products = (double)N * N * N;
     uint32_t state = 1;
     for (size_t i = 0; i < 2 * N * N; i++) {
         state = state * 1664525u + 1013904223u;
         (i < N * N ? a : b)[i % (N * N)] = (float)((int32_t)state >> 8) * 0x1p-22f;
+        (i < N * N ? a64 : b64)[i % (N * N)] = (double)(int32_t)state / 3e9;
     }
     printf("%d x %d x %d, one thread, %s%s\n", N, N, N, fpemu_variant(), real ? "" : ", no OpenBLAS found");
     printf("%-58s %10s %10s\n", "model", "Gmac/s", "sgemm/this");
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double times[ROUNDS], ratios[ROUNDS];
         fpemu_gemm_spec spec;
-        if (fpemu_gemm_parse(models[i], &spec, NULL))
+        if (fpemu_gemm_parse(rows[i].model, &spec, NULL))
             return 1;
         for (int r = -1; r < ROUNDS; r++) { /* one round warms up */
             const double t0 = now();
             if (real)
                 real(101, 111, 111, N, N, N, 1, a, N, b, N, 0, c, N);
             const double t1 = now();
-            if (fpemu_gemm_f32(&spec, &shape, 1, a, b, 0, c, NULL))
+            if (product(&rows[i], &spec))
                 return 1;
             const double t2 = now();
             times[r < 0 ? 0 : r] = t2 - t1;
@@ -93,7 +123,7 @@ int main(void)
         }
         qsort(times, ROUNDS, sizeof times[0], by_value);
         qsort(ratios, ROUNDS, sizeof ratios[0], by_value);
-        printf("%-58s %10.2f ", models[i], 1e-9 * products / times[ROUNDS / 2]);
+        printf("%-48s%-10s %10.2f ", rows[i].model, kinds[rows[i].kind], 1e-9 * products / times[ROUNDS / 2]);
         if (real)
             printf("%10.1f\n", ratios[ROUNDS / 2]);
         else

@@ -77,8 +77,8 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_accumulator) == 704, "fpemu_accumulator has no 
 
 /* Each operand as a sum of pieces, of which some products are added: 3 of two pieces, 6 or 9 of three. Floats: a and
  * b are the format of the pieces, by mode rne, rna, rnz or rtz. INT8 (Ozaki): integer slices below the largest exponent
- * of a row or column, whose exact sums enter a sequential sum; a, b and product are none, and it does not start from
- * c; k is at most 2^29, else FPEMU_ERROR_ARGUMENT. */
+ * of a row or column, whose exact sums enter a sequential sum; product is none, and it does not start from c; a and b
+ * are none or by one of these modes; k is at most 2^29, else FPEMU_ERROR_ARGUMENT. */
 typedef enum fpemu_splits {
     FPEMU_SPLITS_NONE = 0,
     FPEMU_SPLITS_BF16X3 = 1,

@@ -58,6 +58,7 @@ typedef struct gemm_call {
     enum gemm_path path;
     gemm_split split;
     uint8_t counted;
+    uint8_t paired;               /* lanes are products of a batch: each has a row of op(A) of its own */
     size_t m, n, batch;           /* rows, lanes, products */
     size_t tile_rows, tile_lanes; /* of a tile, at most */
     size_t row_states;            /* from the sums of a row to those of the next, in numbers of binary64 */
@@ -82,7 +83,6 @@ typedef struct gemm_tile {
         core_dot_tree trees[STATES * sizeof(double) / sizeof(core_dot_tree)];
     } state;
     int16_t row_exponents[TILE_ROWS], lane_exponents[2 * DOT_LANES]; /* of integer slices */
-    double leaf_factors[TILE_ROWS]; /* pairwise, by rows: a leaf that waits is to be multiplied by it */
     union {
         double d[ROWS_READ * SLAB_FEW];
         float f[2 * ROWS_READ * SLAB_FEW];
@@ -112,10 +112,10 @@ static inline int has_second(const core_dot *d)
     return d->chunk != 0 || d->model == FPEMU_MODEL_KAHAN;
 }
 
-/* Levels of the tree of a pairwise sum. */
+/* Levels of the tree of a pairwise sum; a leaf takes two. */
 static inline size_t tree_levels(const core_dot *d)
 {
-    size_t levels = 1;
+    size_t levels = 2;
     for (uint64_t leaves = d->depth + d->start_from_c; leaves > 1; leaves >>= 1)
         levels++;
     return levels;

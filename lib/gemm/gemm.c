@@ -67,7 +67,7 @@ static enum gemm_path choose_path(gemm_call *c)
     const uint32_t model = c->targets.dot.model;
     int bits, top;
     if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER || !core_dot_is_plain(&c->targets.dot) ||
-        (c->counted && (model == FPEMU_MODEL_FUSED || !c->targets.dot.inner.by_binary64)))
+        (c->counted && !c->targets.inner.is_short))
         return PATH_REFERENCE;
     if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
         return PATH_FAST;
@@ -124,6 +124,35 @@ static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const 
     s.least = transposed ? c->targets.dot.least_b : c->targets.dot.least_a;
     fpemu_operand_prepare(&s, t, c->targets.carrier);
     return s;
+}
+
+/* The same operand of each product of a batch, as lanes of one. */
+static void along_batch(gemm_operand *s)
+{
+    s->step_o = (ptrdiff_t)s->stride;
+    s->index_o = s->index_batch;
+}
+
+/* A batch of dot products becomes one product whose lanes they are; of two operands that change with them, both have a
+ * number for each lane. Such a call takes the path that goes lane by lane. */
+static void join_batch(gemm_call *c)
+{
+    const core_dot *const d = &c->targets.dot;
+    const int both = c->rows.stride != 0 && c->lanes.stride != 0;
+    const int goes = c->path != PATH_REFERENCE && c->path != PATH_NATIVE64 &&
+                     !(d->model == FPEMU_MODEL_FUSED && d->block > SLAB_FEW / 2);
+    if (c->m != 1 || c->n != 1 || c->batch == 1 || c->split.terms || c->rows.scales || c->lanes.scales ||
+        c->lanes.stride == 0 || (both && !goes))
+        return;
+    if (both) {
+        c->path = PATH_FAST;
+        c->paired = 1;
+        along_batch(&c->rows);
+    }
+    along_batch(&c->lanes);
+    c->n = c->index_row = c->batch;
+    c->step_lane = (ptrdiff_t)c->stride;
+    c->batch = 1;
 }
 
 /* Whether scales can be read, lie apart from [from, to), and are what the model takes. */
@@ -211,7 +240,8 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     call->stride = (size_t)c->stride;
     const gemm_operand left = operand_of(call, &m->a, &spec->a, m->a.columns, 0);
     const gemm_operand right = operand_of(call, &m->b, &spec->b, m->a.columns, 1);
-    const int swapped = c->columns == 1; /* lanes run along the only long side of C */
+    /* lanes run along the only long side of C, or the operand that changes with the products of a batch */
+    const int swapped = c->columns == 1 && (c->rows > 1 || left.stride != 0);
     if (swapped) {
         const int32_t quantum = d->quantum_a;
         const double least = d->least_a;
@@ -225,8 +255,12 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     call->m = (size_t)(swapped ? c->columns : c->rows);
     call->n = (size_t)(swapped ? c->rows : c->columns);
     call->index_row = call->n;
+    call->paired = 0;
     call->step_row = swapped ? c->step_column : c->step_row;
     call->step_lane = swapped ? c->step_row : c->step_column;
+    join_batch(call);
+    if (call->path == PATH_FAST && call->n == 1 && !call->split.terms)
+        call->path = PATH_REFERENCE;
     return fpemu_gemm_run(call, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* models.c - tiles by the reference, core/dot_models.h, output by output: integers, targets that call a NaN an error,
- * and what is counted of tensor cores and of sums that binary64 arithmetic has not the bits for. */
+ * steps of matrix units that are none of a tensor core's plain ones, a dot product alone, and what is counted of sums
+ * that binary64 arithmetic has not the bits for. */
 #include "models.h"
 
 static int is_pairwise(const gemm_tile *w)

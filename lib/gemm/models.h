@@ -11,15 +11,14 @@ void fpemu_reference_begin(gemm_tile *w, size_t row, size_t lane, double c);
 void fpemu_reference_advance(gemm_tile *w, size_t row, size_t rows, size_t k0, size_t nk);
 double fpemu_reference_end(gemm_tile *w, size_t row, size_t lane, double c);
 
-/* Vectors of an operation: v * w + u; w = NULL is 1, u = NULL is nothing at all. x = NULL: v is an array, else *x is
- * the one v of all lanes. */
+/* Vectors of an operation: v * w + u * f; w or f = NULL is 1, u = NULL is nothing at all, and then w is not NULL. */
 typedef struct gemm_terms {
-    const double *v, *x, *w, *u;
-    const double *u_factor; /* u * *u_factor; NULL is 1 */
-    int wide;               /* v * w may have more bits than binary64 */
+    const double *v, *w, *u, *f;
+    int wide; /* v * w may have more bits than binary64 */
 } gemm_terms;
 
-/* The fast models, all lanes of row r at a time, from product k0 on; x: nk numbers, y: nk rows of lanes. */
+/* The fast models, all lanes of row r at a time, from product k0 on; x: nk numbers, or in paired calls as y: nk rows of
+ * lanes. */
 void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
 void fpemu_fast_kahan(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
 void fpemu_fast_pairwise(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);

@@ -8,28 +8,35 @@
 
 /* -------------------------------------------------------------------------------------------- one operation */
 
-static double first_of(const gemm_terms *a, size_t i)
-{
-    return a->x ? *a->x : a->v[i];
-}
-
 /* By the reference's operation, lane by lane. sum: an addition that changes nothing is counted. */
 static void operate_slowly(const core_target *g, size_t n, const gemm_terms *a, const uint32_t *r, int sum,
                            core_dot_tally *tally, double *y)
 {
     for (size_t i = 0; i < n; i++) {
-        const double v = first_of(a, i), factor = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0;
-        const double u_factor = a->u_factor ? *a->u_factor : 1;
+        const double factor = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0, u_factor = a->f ? a->f[i] : 1;
         const uint32_t bits = g->stochastic ? r[i] : 0;
-        y[i] = a->wide ? core_dot_operate_exact(g, v, factor, a->u != NULL, u, u_factor, bits, sum, tally)
-                       : core_dot_operate_with(g, bits, v, factor, a->u != NULL, u, u_factor, sum, tally);
+        y[i] = a->wide ? core_dot_operate_exact(g, a->v[i], factor, a->u != NULL, u, u_factor, bits, sum, tally)
+                       : core_dot_operate_with(g, bits, a->v[i], factor, a->u != NULL, u, u_factor, sum, tally);
     }
 }
 
+/* Exact results to odd. wide: products need not be numbers of binary64. */
+static void operate_exactly(const kernels *k, size_t n, fpemu_operation work, int wide, int downward, const double *v,
+                            const double *w, const double *u, double *odd)
+{
+    double nearest[DOT_LANES];
+    if (wide || k->has_sides) /* a product's zero has a sign of its own */
+        k->loops64->odd[downward && work != FPEMU_OPERATION_MUL][work](n, v, w, u, odd);
+    else
+        k->exact[work](n, v, w, u, downward ? CORE_SIGN64 : 0, nearest, odd);
+}
+
 /* binary64 rounded to odd, taken to g. */
-static void round_odd(const kernels *k, const gemm_target *g, size_t n, const double *odd, const uint32_t *r, double *y)
+static void round_odd(const kernels *k, const gemm_target *g, size_t n, double *odd, const uint32_t *r, double *y)
 {
     const core_plan64 *p = &g->rule->plan;
+    for (size_t i = 0; i < n && p->nan[0] != p->nan[1]; i++) /* which sign a processor's NaN has */
+        odd[i] = isnan(odd[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : odd[i];
     if (g->has_fast)
         (p->mode == FPEMU_MODE_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
     else
@@ -51,81 +58,60 @@ static void add_counts(core_counts *to, const core_counts *c)
     to->max_error = c->max_error > to->max_error ? c->max_error : to->max_error;
 }
 
-/* The exact results left + right, given rounded to odd, taken to g and counted, as core_dot_count does; right: NULL, or
- * the sum's old value. */
-static void round_counted(const kernels *k, const gemm_target *g, size_t n, const double *left, const double *right,
-                          const double *odd, const uint32_t *r, int sum, core_dot_tally *tally, double *y)
+/* Counts results y of a's terms, a->v * w + u, as core_dot_count does. */
+static void count_results(const kernels *k, const gemm_target *g, size_t n, int wide, const gemm_terms *a,
+                          const double *w, const double *u, const double *odd, const uint32_t *r, const double *y,
+                          int sum, core_dot_tally *tally)
 {
     const core_plan64 *p = &g->rule->plan;
-    const core_plan64 unbounded = core_plan_unbounded64(p);
     tile_counts counts = {.max_error = 0}, extremes = {.max_error = 0};
-    double nearest[DOT_LANES], result[DOT_LANES];
-    uint64_t grid[DOT_LANES], swamped = 0;
-    k->loops64->round[p->rule][p->mode](&unbounded, n, odd, r, grid);
-    k->loops64->finish(p, n, odd, grid, result);
-    for (size_t i = 0; i < n; i++)
-        nearest[i] = right ? left[i] + right[i] : left[i];
-    k->loops64->count(p, n, odd, result, grid, &counts);
-    k->loops64->count(p, n, nearest, result, grid, &extremes);
-    counts.min_abs = extremes.min_abs;
-    counts.max_abs = extremes.max_abs;
-    counts.max_error = extremes.max_error;
-    add_counts(&tally->c, &counts);
-    for (size_t i = 0; i < n && sum; i++) {
-        const double a = left[i], b = right[i], s = result[i];
-        swamped += a - a == 0 && b - b == 0 && ((s == a && b != 0) || (s == b && a != 0));
+    uint64_t swamped = 0;
+    if (!g->within || !k->count_sums(p, n, a->v, w, u, odd, y, &counts, &swamped)) {
+        const core_plan64 unbounded = core_plan_unbounded64(p);
+        uint64_t grid[DOT_LANES];
+        double nearest[DOT_LANES], product[DOT_LANES], unused[DOT_LANES];
+        k->exact[FPEMU_OPERATION_FMA](n, a->v, w, u, 0, nearest, unused);
+        operate_exactly(k, n, FPEMU_OPERATION_MUL, wide, 0, a->v, w, u, product);
+        k->loops64->round[p->rule][p->mode](&unbounded, n, odd, r, grid);
+        k->loops64->count(p, n, odd, y, grid, &counts);
+        k->loops64->count(p, n, nearest, y, grid, &extremes);
+        counts.min_abs = extremes.min_abs;
+        counts.max_abs = extremes.max_abs;
+        counts.max_error = extremes.max_error;
+        for (size_t i = 0; i < n; i++) {
+            const double left = product[i], right = u[i];
+            swamped += left - left == 0 && right - right == 0 &&
+                       ((y[i] == left && right != 0) || (y[i] == right && left != 0));
+            counts.invalid += isnan(odd[i]) && !isnan(a->v[i]) && !isnan(w[i]) && !(a->u && isnan(a->u[i])) &&
+                              !(a->f && isnan(a->f[i]));
+        }
     }
-    tally->swamped += swamped;
+    add_counts(&tally->c, &counts);
+    tally->swamped += sum ? swamped : 0;
     tally->roundings += n;
-    memcpy(y, result, n * sizeof *y); /* y may be an operand */
-}
-
-/* NaN results of operands of which none is NaN. */
-static uint64_t count_invalid(size_t n, const gemm_terms *a, const double *odd)
-{
-    uint64_t invalid = 0;
-    for (size_t i = 0; i < n; i++)
-        invalid += isnan(odd[i]) && !isnan(first_of(a, i)) && !(a->w && isnan(a->w[i])) && !(a->u && isnan(a->u[i])) &&
-                   !(a->u_factor && isnan(*a->u_factor));
-    return invalid;
 }
 
 /* By binary64 arithmetic, where it has the bits. */
-static void operate_fast(const kernels *k, const gemm_target *g, size_t n, const gemm_terms *a, const uint32_t *r,
-                         int sum, core_dot_tally *tally, double *y)
+static void operate_fast(const kernels *k, const gemm_target *g, size_t n, const gemm_terms *a, int wide,
+                         const uint32_t *r, int sum, core_dot_tally *tally, double *y)
 {
-    const core_plan64 *p = &g->rule->plan;
-    const uint64_t zero_sign = p->mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0;
-    double product[DOT_LANES], right[DOT_LANES], odd[DOT_LANES];
-    if (a->u && a->x && a->w && !a->u_factor && !tally) {
-        if (g->has_fast && p->mode == FPEMU_MODE_RNE) {
-            k->fma_nearest(p, n, *a->x, a->w, a->u, y);
-            return;
-        }
-        k->fma_odd(n, *a->x, a->w, a->u, zero_sign, odd);
-        round_odd(k, g, n, odd, r, y);
-        return;
+    const fpemu_operation work = !a->u ? FPEMU_OPERATION_MUL : a->w ? FPEMU_OPERATION_FMA : FPEMU_OPERATION_ADD;
+    double right[DOT_LANES], odd[DOT_LANES], ones[DOT_LANES], result[DOT_LANES];
+    const double *u = a->u, *w = a->w;
+    if (u && a->f) { /* products of binary32 numbers */
+        k->exact[FPEMU_OPERATION_MUL](n, u, a->f, u, 0, right, odd);
+        u = right;
     }
-    const double *left = product, *other = a->u_factor ? right : a->u;
-    if (!a->w && !a->x)
-        left = a->v;
-    else
-        for (size_t i = 0; i < n; i++) /* exact, u_factor too: products of binary32 numbers */
-            product[i] = a->w ? first_of(a, i) * a->w[i] : first_of(a, i);
-    if (a->u_factor)
-        for (size_t i = 0; i < n; i++)
-            right[i] = a->u[i] * *a->u_factor;
-    if (a->u)
-        k->fma_odd(n, 1, left, other, zero_sign, odd);
-    else
-        for (size_t i = 0; i < n; i++)
-            odd[i] = isnan(left[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : left[i];
+    operate_exactly(k, n, work, wide, g->rule->plan.mode == FPEMU_MODE_RTN, a->v, w ? w : u, u ? u : w, odd);
     if (!tally) {
         round_odd(k, g, n, odd, r, y);
         return;
     }
-    tally->c.invalid += count_invalid(n, a, odd);
-    round_counted(k, g, n, left, a->u ? other : NULL, odd, r, sum, tally, y);
+    if (!u || !w)
+        k->spread(n, u ? 1 : 0, ones);
+    round_odd(k, g, n, odd, r, result); /* y may be an operand */
+    count_results(k, g, n, wide, a, w ? w : ones, u ? u : ones, odd, r, result, sum, tally);
+    memcpy(y, result, n * sizeof *y);
 }
 
 /* y = g(v * w + u) on the lanes of row r of the tile, rounding number t; y may be an operand. sum: an addition that
@@ -140,8 +126,10 @@ static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, co
         numbered.stream = core_dot_stream(numbered.stream, t);
         fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), w->lanes, bits);
     }
-    if (g->rule->by_binary64 && !a->wide)
-        operate_fast(k, g, w->lanes, a, bits, sum, tally, y);
+    const int wide = a->wide || !g->rule->by_binary64;
+    if (g->is_short &&
+        (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA])))
+        operate_fast(k, g, w->lanes, a, wide, bits, sum, tally, y);
     else
         operate_slowly(g->rule, w->lanes, a, bits, sum, tally, y);
 }
@@ -158,13 +146,22 @@ static double *second_of(gemm_tile *w, size_t r)
     return sums_of(w, r) + w->call->tile_lanes;
 }
 
-/* p = the product as it enters the sum: terms of v * w, rounded into `room` where the spec says so. */
+/* From one product of a slab of op(A) to the next. */
+static size_t step_of_x(const gemm_tile *w)
+{
+    return w->call->paired ? w->ld : 1;
+}
+
+/* The product as it enters the sum: x * y on the lanes, rounded into `room` where the spec says so, which has x else. */
 static gemm_terms product_terms(gemm_tile *w, size_t r, uint64_t t, const double *x, const double *y, double *room)
 {
-    gemm_terms p = {NULL, x, y, NULL, NULL, 0};
+    gemm_terms p = {x, y, NULL, NULL, 0};
+    if (!w->call->paired) {
+        w->call->k->spread(w->lanes, *x, room);
+        p.v = room;
+    }
     if (w->call->targets.dot.product.given) {
         operate(w, &w->call->targets.product, r, t, &p, 0, room);
-        p.x = NULL;
         p.v = room;
         p.w = NULL;
     }
@@ -192,7 +189,7 @@ static int shifts_exactly(double v, double scale)
 void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inner, double *s)
 {
     const gemm_call *c = w->call;
-    gemm_terms both = {inner, NULL, NULL, s, NULL, 0};
+    gemm_terms both = {inner, NULL, s, NULL, 0};
     double scale[DOT_LANES];
     if (c->rows.scales || c->lanes.scales) {
         const size_t chunk = k / (size_t)c->targets.dot.chunk;
@@ -214,7 +211,7 @@ void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const d
     const core_dot *d = &targets->dot;
     const unsigned given = d->product.given;
     double *s = sums_of(w, r), *sum = d->chunk ? second_of(w, r) : s, room[DOT_LANES];
-    for (uint64_t k = k0; k < k0 + nk; k++, x++, y += w->ld) {
+    for (uint64_t k = k0; k < k0 + nk; k++, x += step_of_x(w), y += w->ld) {
         const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0);
         gemm_terms p = product_terms(w, r, t, x, y, room);
         p.u = sum;
@@ -231,31 +228,31 @@ void fpemu_fast_kahan(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     const size_t n = w->lanes;
     double *s = sums_of(w, r), *minus_e = second_of(w, r);
     double room[DOT_LANES], d[DOT_LANES], t[DOT_LANES];
-    for (uint64_t k = k0; k < k0 + nk; k++, x++, y += w->ld) {
+    for (uint64_t k = k0; k < k0 + nk; k++, x += step_of_x(w), y += w->ld) {
         const uint64_t number = k * (given + 4);
         gemm_terms p = product_terms(w, r, number, x, y, room);
         for (size_t i = 0; i < n; i++)
             minus_e[i] = -minus_e[i];
         p.u = minus_e;
         operate(w, g, r, number + given, &p, 0, room);
-        const gemm_terms sum = {s, NULL, NULL, room, NULL, 0};
+        const gemm_terms sum = {s, NULL, room, NULL, 0};
         operate(w, g, r, number + given + 1, &sum, 1, t);
         for (size_t i = 0; i < n; i++)
             s[i] = -s[i];
-        const gemm_terms change = {t, NULL, NULL, s, NULL, 0};
+        const gemm_terms change = {t, NULL, s, NULL, 0};
         operate(w, g, r, number + given + 2, &change, 0, d);
         for (size_t i = 0; i < n; i++)
             room[i] = -room[i];
-        const gemm_terms rest = {d, NULL, NULL, room, NULL, 0};
+        const gemm_terms rest = {d, NULL, room, NULL, 0};
         operate(w, g, r, number + given + 3, &rest, 0, minus_e);
         memcpy(s, t, n * sizeof *s);
     }
 }
 
-/* Nodes of the tree of row r that wait at a level; level 0 is a leaf, and is multiplied by the row's leaf factor. */
+/* Nodes of the tree of row r that wait at a level; level 0 is a leaf, to be multiplied by what lies at level -1. */
 static double *nodes_at(gemm_tile *w, size_t r, int level)
 {
-    return sums_of(w, r) + (size_t)level * LANES_FEW;
+    return sums_of(w, r) + (size_t)(level + 1) * LANES_FEW;
 }
 
 /* Joins the node that waits at `level` with the node `right` (v * w), node `number` of the next level; into `to`. */
@@ -265,7 +262,7 @@ static void join_nodes(gemm_tile *w, size_t r, int level, uint64_t number, gemm_
     const uint64_t products = d->product.given * d->depth, leaves = d->depth + d->start_from_c;
     gemm_terms both = right;
     both.u = nodes_at(w, r, level);
-    both.u_factor = level ? NULL : w->leaf_factors + r;
+    both.f = level || d->product.given ? NULL : nodes_at(w, r, -1);
     operate(w, &w->call->targets.inner, r, products + core_dot_level(leaves, level + 1) + number, &both, 1, to);
 }
 
@@ -276,17 +273,19 @@ void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, gemm_terms node)
     for (; k & 1; k >>= 1, level++) {
         join_nodes(w, r, level, k >> 1, node, room);
         node.v = room;
-        node.x = node.w = NULL;
+        node.w = NULL;
     }
-    if (level == 0)
-        w->leaf_factors[r] = node.x ? *node.x : 1;
-    memcpy(nodes_at(w, r, level), node.x ? node.w : node.v, w->lanes * sizeof(double));
+    memcpy(nodes_at(w, r, level), node.v, w->lanes * sizeof(double));
+    if (level == 0 && node.w)
+        memcpy(nodes_at(w, r, -1), node.w, w->lanes * sizeof(double));
+    else if (level == 0)
+        w->call->k->spread(w->lanes, 1, nodes_at(w, r, -1));
 }
 
 void fpemu_fast_pairwise(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y)
 {
     double room[LANES_FEW];
-    for (uint64_t k = k0; k < k0 + nk; k++, x++, y += w->ld)
+    for (uint64_t k = k0; k < k0 + nk; k++, x += step_of_x(w), y += w->ld)
         fpemu_fast_leaf(w, r, k + w->call->targets.dot.start_from_c, product_terms(w, r, k, x, y, room));
 }
 
@@ -295,7 +294,7 @@ void fpemu_fast_root(gemm_tile *w, size_t r, double *to)
     const core_dot *d = &w->call->targets.dot;
     const uint64_t leaves = d->depth + d->start_from_c;
     double room[LANES_FEW] = {0};
-    gemm_terms node = {room, NULL, NULL, NULL, NULL, 0};
+    gemm_terms node = {room, NULL, NULL, NULL, 0};
     int level = 0, have = 0;
     for (uint64_t k = leaves; k; k >>= 1, level++) {
         if (!(k & 1))
@@ -303,12 +302,10 @@ void fpemu_fast_root(gemm_tile *w, size_t r, double *to)
         if (have) {
             join_nodes(w, r, level, (k - 1) >> 1, node, room);
             node.v = room;
-            node.x = node.w = NULL;
-        } else if (level) {
-            node.v = nodes_at(w, r, level);
+            node.w = NULL;
         } else {
-            node.x = w->leaf_factors + r;
-            node.w = nodes_at(w, r, 0);
+            node.v = nodes_at(w, r, level);
+            node.w = level ? NULL : nodes_at(w, r, -1);
         }
         have = 1;
     }
@@ -319,20 +316,56 @@ void fpemu_fast_root(gemm_tile *w, size_t r, double *to)
     memcpy(to, room, w->lanes * sizeof *to);
 }
 
+/* A step of which something is not finite, or past the end, counted. */
+static void step_slowly(gemm_tile *w, size_t n, const double *x, const double *y, double *d)
+{
+    core_dot wide = w->call->targets.dot;
+    wide.wide = 1;
+    for (size_t i = 0; i < w->lanes; i++) {
+        const core_dot_line row = {w->call->paired ? x + i : x, (int64_t)step_of_x(w), NULL};
+        const core_dot_line lane = {y + i, (int64_t)w->ld, NULL};
+        d[i] = core_dot_fused_step(&wide, row, lane, 0, 0, n, d[i], &w->tally);
+    }
+}
+
+/* The same step's results y of its sums t, counted: 0 where they are not within the ends. */
+static int count_step(gemm_tile *w, const double *t, const double *y, const uint64_t *lost, uint64_t swamped)
+{
+    const kernels *k = w->call->k;
+    tile_counts counts = {.max_error = 0};
+    double ones[LANES_FEW], zeros[LANES_FEW];
+    uint64_t none;
+    k->spread(w->lanes, 1, ones);
+    k->spread(w->lanes, 0, zeros);
+    if (!k->count_sums(&w->call->targets.dot.inner.plan, w->lanes, t, ones, zeros, t, y, &counts, &none))
+        return 0;
+    for (size_t i = 0; i < w->lanes; i++)
+        counts.inexact += lost[i] && t[i] == y[i];
+    add_counts(&w->tally.c, &counts);
+    w->tally.swamped += swamped;
+    w->tally.roundings += w->lanes;
+    return 1;
+}
+
 void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
                       const double *py)
 {
     const core_dot *dot = &w->call->targets.dot;
     const core_plan64 *p = &dot->inner.plan;
     const kernels *k = w->call->k;
-    double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW];
+    const dot_step step = {w->ld, dot->least_d, dot->scale, dot->floor};
+    double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW], result[LANES_FEW];
+    uint64_t lost[LANES_FEW], swamped;
     for (size_t l = 0; l < nk; l += dot->block) {
-        const size_t m = nk - l < dot->block ? nk - l : dot->block;
-        k->fused_sum(m, w->lanes, w->ld, x + l, px + l, y + l * w->ld, py + l * w->ld, dot->least_d, dot->scale,
-                     dot->floor, d, t);
-        k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, d);
-        for (size_t i = 0; i < w->lanes; i++)
-            d[i] = 0 + d[i]; /* a zero is +0 */
+        const size_t m = nk - l < dot->block ? nk - l : dot->block, at = l * step_of_x(w);
+        k->fused_sum[w->call->paired](&step, m, w->lanes, x + at, px + at, y + l * w->ld, py + l * w->ld, d, t,
+                                      w->call->counted ? lost : NULL, &swamped);
+        k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, result);
+        if (w->call->counted && !count_step(w, t, result, lost, swamped))
+            step_slowly(w, m, x + at, y + l * w->ld, d);
+        else
+            for (size_t i = 0; i < w->lanes; i++)
+                d[i] = 0 + result[i]; /* a zero is +0 */
         if (core_dot_chunk_ends(dot, k0 + l + m - 1))
             fpemu_fast_chunk(w, r, k0 + l, (k0 + l) / dot->chunk, d, s);
     }

@@ -2,6 +2,8 @@
 /* operands.c - operands of dot products on their way in: gathered, rounded, kept slab by slab. */
 #include "operands.h"
 
+#include <math.h>
+
 /* Whether a plan of the carrier is one loop, or none at all where it takes two steps, integers or a table. */
 static int is_one_loop(const fpemu_target *t, enum core_rule rule, int wrap)
 {
@@ -110,11 +112,13 @@ static void take_floats(gemm_tile *w, const gemm_operand *s, unsigned piece, siz
 }
 
 /* Lines of numbers, to integer slices; a line is one element's, or each of its numbers another's. */
-static void take_slices(const gemm_tile *w, const gemm_operand *s, unsigned piece, size_t first, size_t lines,
-                        size_t length, void *x)
+static void take_slices(gemm_tile *w, const gemm_operand *s, unsigned piece, size_t first, size_t lines, size_t length,
+                        void *x)
 {
     const gemm_call *c = w->call;
     const int16_t *exponents = s == &c->rows ? w->row_exponents + (first - w->row) : w->lane_exponents;
+    if (s->target)
+        round_numbers(w, s, 0, lines * length, x);
     for (size_t i = 0; i < lines * length; i++) {
         const int exponent = exponents[s->index_k == 1 ? i / length : i % length];
         if (c->targets.carrier == 32)
@@ -124,13 +128,27 @@ static void take_slices(const gemm_tile *w, const gemm_operand *s, unsigned piec
     }
 }
 
-int fpemu_operand_exponent(const gemm_tile *w, const gemm_operand *s, size_t o)
+int fpemu_operand_exponent(gemm_tile *w, const gemm_operand *s, size_t o)
 {
     const gemm_call *c = w->call;
+    const int carrier = c->targets.carrier;
     const size_t depth = c->targets.dot.depth ? (size_t)c->split.depth : 0;
-    const ptrdiff_t at = (ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)o * s->step_o;
-    const ptrdiff_t size = c->targets.carrier == 32 ? sizeof(float) : sizeof(double);
-    return fpemu_split_exponent(c->targets.carrier, (const char *)s->p + at * size, s->step_k, depth);
+    const ptrdiff_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const char *p = (const char *)s->p + ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)o * s->step_o) * size;
+    double some[64], most = 0;
+    int exponent;
+    for (size_t k = 0; k < depth; k += 64) {
+        const size_t n = depth - k < 64 ? depth - k : 64;
+        gather_numbers(carrier, (char *)some, p + (ptrdiff_t)k * s->step_k * size, s->step_k, n);
+        if (s->target)
+            round_numbers(w, s, 0, n, some);
+        for (size_t i = 0; i < n; i++) {
+            const double x = fabs(load(carrier, (const char *)some + i * (size_t)size));
+            most = x > most && x - x == 0 ? x : most;
+        }
+    }
+    (void)frexp(most, &exponent);
+    return exponent;
 }
 
 /* As fpemu_operand_read; where operands are split, elements k0 .. k0+nk, each this piece of it. */

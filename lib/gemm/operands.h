@@ -14,6 +14,6 @@ void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_
                         size_t out_o, size_t out_l, void *out, void *room);
 
 /* e with |x| < 2^e for the numbers of element o, a row of op(A) or a column of op(B). */
-int fpemu_operand_exponent(const gemm_tile *w, const gemm_operand *s, size_t o);
+int fpemu_operand_exponent(gemm_tile *w, const gemm_operand *s, size_t o);
 
 #endif /* FPEMU_GEMM_OPERANDS_H */

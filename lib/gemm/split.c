@@ -60,19 +60,6 @@ split_run fpemu_split_run(const gemm_split *s, uint64_t product, size_t most)
     return run;
 }
 
-int fpemu_split_exponent(int carrier, const void *x, ptrdiff_t step, size_t n)
-{
-    double most = 0;
-    int exponent = 0;
-    for (size_t i = 0; i < n; i++) {
-        const ptrdiff_t at = (ptrdiff_t)i * step;
-        const double v = fabs(carrier == 32 ? (double)((const float *)x)[at] : ((const double *)x)[at]);
-        most = v > most && v - v == 0 ? v : most;
-    }
-    (void)frexp(most, &exponent);
-    return exponent;
-}
-
 double fpemu_split_slice(double x, int exponent, unsigned piece, unsigned bits)
 {
     if (x - x != 0)

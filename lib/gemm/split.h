@@ -33,8 +33,6 @@ typedef struct split_run {
 
 split_run fpemu_split_run(const gemm_split *s, uint64_t product, size_t most);
 
-/* e with |x| < 2^e for all n numbers that are finite, as small as can be; 0 where all are zero. */
-int fpemu_split_exponent(int carrier, const void *x, ptrdiff_t step, size_t n);
 /* Slice number `piece` of `bits` bits of x / 2^exponent. */
 double fpemu_split_slice(double x, int exponent, unsigned piece, unsigned bits);
 

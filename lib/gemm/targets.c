@@ -47,10 +47,15 @@ static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int
     return refused_at(why, argument, status);
 }
 
-/* far: what is rounded may be far past all products of binary32 numbers, which those loops take. */
-static gemm_target fast_target(const core_target *rule, const fpemu_target *t, int far)
+static gemm_target fast_target(const core_target *rule, const fpemu_target *t)
 {
-    const gemm_target target = {rule, &t->rounding, !far && rule->given && has_fast(&t->format, &rule->plan)};
+    const core_plan64 *const p = &rule->plan;
+    gemm_target target = {rule, &t->rounding, 0, 0, 0};
+    if (rule->given) {
+        target.is_short = (uint8_t)(!rule->nan_is_error && core_dot_short(&t->format, p));
+        target.has_fast = (uint8_t)has_fast(&t->format, p);
+        target.within = t->format.has_zero;
+    }
     return target;
 }
 
@@ -123,15 +128,13 @@ static int is_integer_operand(const fpemu_target *t)
 static core_reason check_splits(const fpemu_gemm_spec *spec, fpemu_argument *at)
 {
     const int slices = spec->splits == FPEMU_SPLITS_INT8;
-    const fpemu_target *const operands[] = {&spec->a, &spec->b, &spec->product};
+    const fpemu_target *const operands[] = {&spec->a, &spec->b};
     fpemu_format piece;
-    for (int i = 0; i < 3 && slices; i++)
-        if (!core_target_is_none(operands[i]))
-            return REASON_SLICES;
-    if (slices)
-        return spec->sum.model == FPEMU_MODEL_SEQUENTIAL && !spec->start_from_c ? REASON_NONE : REASON_SLICES;
     if (!spec->splits)
         return REASON_NONE;
+    if (slices &&
+        (!core_target_is_none(&spec->product) || spec->sum.model != FPEMU_MODEL_SEQUENTIAL || spec->start_from_c))
+        return REASON_SLICES;
     (void)fpemu_format_named(fpemu_split_format((fpemu_splits)spec->splits), &piece);
     for (int i = 0; i < 2; i++) {
         const fpemu_rounding *const r = &operands[i]->rounding;
@@ -141,7 +144,9 @@ static core_reason check_splits(const fpemu_gemm_spec *spec, fpemu_argument *at)
         (void)fpemu_format_complete(&f);
         plain.mode = r->mode;
         *at = i ? FPEMU_ARGUMENT_B : FPEMU_ARGUMENT_A;
-        if (!fpemu_format_equal(&f, &piece) || memcmp(&plain, r, sizeof plain) != 0 ||
+        if (slices && core_target_is_none(operands[i]))
+            continue;
+        if ((!slices && !fpemu_format_equal(&f, &piece)) || memcmp(&plain, r, sizeof plain) != 0 ||
             !(r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA || r->mode == FPEMU_MODE_RNZ ||
               r->mode == FPEMU_MODE_RTZ))
             return REASON_SPLIT_OPERAND;
@@ -240,9 +245,11 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     t->carrier = carrier;
     t->binary32 = (uint8_t)narrow;
     t->nan_is_error = d->product.nan_is_error || d->inner.nan_is_error || d->outer.nan_is_error || d->out.nan_is_error;
-    t->product = fast_target(&d->product, &spec->product, 0);
-    t->inner = fast_target(&d->inner, &s->inner, slices || (d->product.given && !spec->product.format.fits_f32));
-    t->outer = fast_target(&d->outer, slices ? &s->inner : &s->outer, d->inner.given && !s->inner.format.fits_f32);
+    t->product = fast_target(&d->product, &spec->product);
+    t->inner = fast_target(&d->inner, &s->inner);
+    if (slices)
+        t->inner.is_short = t->inner.has_fast = 0; /* the rule is binary64's */
+    t->outer = fast_target(&d->outer, slices ? &s->inner : &s->outer);
     return FPEMU_OK;
 }
 

@@ -10,7 +10,9 @@
 typedef struct gemm_target {
     const core_target *rule;
     const fpemu_rounding *rounding;
+    uint8_t is_short; /* what binary64 rounds to odd has the bits */
     uint8_t has_fast; /* the loops round_nearest, round_stochastic serve */
+    uint8_t within;   /* the loop count_sums serves */
 } gemm_target;
 
 typedef struct gemm_targets {

@@ -70,7 +70,7 @@ static void begin_row(gemm_tile *w, size_t r)
         c[i] = sum.s;
     }
     if (d->model == FPEMU_MODEL_PAIRWISE) {
-        const gemm_terms leaf = {c, NULL, NULL, NULL, NULL, 0};
+        const gemm_terms leaf = {c, NULL, NULL, NULL, 0};
         fpemu_fast_leaf(w, r, 0, leaf);
     } else if (is_narrow(call) && !d->chunk) {
         call->k->narrow(w->lanes, c, narrow_sums(w, r));
@@ -115,7 +115,7 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
     for (size_t i = 0; i < rows; i++) {
         const size_t r = row + i;
         const float *x = w->x.f + i * SLAB_FEW;
-        const double *wide = is_narrow(c) ? NULL : w->x.d + i * SLAB_FEW;
+        const double *wide = is_narrow(c) ? NULL : c->paired ? w->y.d + OPERANDS / 2 : w->x.d + i * SLAB_FEW;
         float *s = is_narrow(c) ? narrow_sums(w, r) : NULL;
         switch (c->path) {
         case PATH_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, w->ld, s); continue;
@@ -132,7 +132,8 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
         case FPEMU_MODEL_PAIRWISE: fpemu_fast_pairwise(w, r, k0, nk, wide, w->y.d); break;
         case FPEMU_MODEL_KAHAN: fpemu_fast_kahan(w, r, k0, nk, wide, w->y.d); break;
         case FPEMU_MODEL_FUSED:
-            fpemu_fast_fused(w, r, k0, nk, wide, w->y.d, w->powers_x + i * SLAB_FEW, w->spare.d);
+            fpemu_fast_fused(w, r, k0, nk, wide, w->y.d,
+                             c->paired ? w->spare.d + OPERANDS / 2 : w->powers_x + i * SLAB_FEW, w->spare.d);
             break;
         default: fpemu_fast_sequential(w, r, k0, nk, wide, w->y.d);
         }
@@ -154,8 +155,16 @@ static void advance(gemm_tile *w, size_t k0, size_t nk)
     const size_t read = is_narrow(c) ? 2 * ROWS_READ : ROWS_READ;
     const int fused = c->path == PATH_FAST && c->targets.dot.model == FPEMU_MODEL_FUSED;
     fpemu_operand_read(w, &c->lanes, w->lane, w->lanes, k0, nk, 1, w->ld, &w->y, &w->spare);
+    if (c->paired) /* the other half of the room, a slab being half as long */
+        fpemu_operand_read(w, &c->rows, w->lane, w->lanes, k0, nk, 1, w->ld, w->y.d + OPERANDS / 2, &w->spare);
     if (fused) /* where the operands came in */
         take_powers(nk, w->lanes, w->ld, w->y.d, c->lanes.least, w->spare.d);
+    if (fused && c->paired)
+        take_powers(nk, w->lanes, w->ld, w->y.d + OPERANDS / 2, c->rows.least, w->spare.d + OPERANDS / 2);
+    if (c->paired) {
+        advance_rows(w, 0, 1, k0, nk, 0);
+        return;
+    }
     const double y_most = c->path == PATH_BINARY32 && c->may_stay_inside ? largest(c, nk * w->lanes, w->y.f) : 0;
     for (size_t row = 0; row < w->rows; row += read) {
         const size_t rows = w->rows - row < read ? w->rows - row : read;
@@ -229,10 +238,8 @@ static void run_tile(gemm_tile *w)
     const gemm_call *c = w->call;
     const core_dot *d = &c->targets.dot;
     const int few = c->tile_lanes == LANES_FEW, fused = d->model == FPEMU_MODEL_FUSED;
-    const size_t slab = fused ? SLAB_FEW / core_dot_period(d) * core_dot_period(d)
-                        : few ? SLAB_FEW
-                              : SLAB,
-                 depth = (size_t)d->depth;
+    const size_t whole = few ? SLAB_FEW : SLAB, most = whole >> c->paired, depth = (size_t)d->depth;
+    const size_t slab = fused ? most / core_dot_period(d) * core_dot_period(d) : most;
     w->ld = is_narrow(c) ? w->lanes : c->tile_lanes;
     if (c->split.bits)
         take_exponents(w);

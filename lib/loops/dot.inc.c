@@ -1,36 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dot.inc.c - the loops of dot products, lanes being independent outputs; included by variant.inc.c. */
 
-#if defined(__FMA__) || defined(__aarch64__)
-#define DOT_FMA 1
-#else
-#define DOT_FMA 0
-#endif
-
-/* odd[i] = x * y[i] + s[i] rounded to odd; numbers of binary32. */
-static void fma_odd(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd)
+static void spread(size_t n, double x, double *to)
 {
-    const uint64_t zero = zero_sign;
-    SIMD for (size_t i = 0; i < n; i++) {
-        const double t = core_sum_odd(x * y[i], s[i], zero);
-        odd[i] = t != t ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : t;
-    }
+    SIMD for (size_t i = 0; i < n; i++)
+        to[i] = x;
 }
 
-/* binary64, rounded to odd and far from its end, taken to a format of binary32's range or less (lib/gemm/targets.c,
- * fast_target): adding and subtracting a multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some
- * NaN. */
+/* binary64, rounded to odd, taken to a format of binary32's range or less (lib/gemm/targets.c, has_fast): adding and
+ * subtracting a multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some NaN. */
 FPEMU_FN double dot_finish_wide(const core_plan64 *p, double magnitude, double x)
 {
     const double y = magnitude > core_value64(p->max[0]) ? core_value64(p->overflow[0]) : magnitude;
     return core_value64(core_bits64(y) | (core_bits64(x) & CORE_SIGN64));
 }
 
-/* Bits of the power of two of x, no less than the smallest normal one. */
+/* Bits of the power of two of x, no less than the smallest normal one, and so far from the carrier's end that there is
+ * room for steps. */
 FPEMU_FN uint64_t dot_binade(const core_plan64 *p, double x)
 {
-    const uint64_t e = core_bits64(x) & CORE_INF64;
-    return e < p->emin_bits ? p->emin_bits : e;
+    const uint64_t e = core_bits64(x) & CORE_INF64, most = UINT64_C(1923) << 52, kept = e > most ? most : e;
+    return kept < p->emin_bits ? p->emin_bits : kept;
 }
 
 FPEMU_FN double dot_nearest_wide(const core_plan64 *p, double x)
@@ -56,13 +46,6 @@ FPEMU_FN double dot_stochastic_wide(const core_plan64 *p, double x, uint32_t r)
     return dot_finish_wide(p, y, x);
 }
 
-static void fma_nearest(const core_plan64 *plan, size_t n, double x, const double *y, const double *s, double *out)
-{
-    const core_plan64 p = *plan;
-    SIMD for (size_t i = 0; i < n; i++)
-        out[i] = dot_nearest_wide(&p, core_sum_odd(x * y[i], s[i], 0));
-}
-
 static void round_nearest(const core_plan64 *plan, size_t n, const double *x, const uint32_t *r, double *y)
 {
     const core_plan64 p = *plan;
@@ -76,6 +59,44 @@ static void round_stochastic(const core_plan64 *plan, size_t n, const double *x,
     const core_plan64 p = *plan;
     SIMD for (size_t i = 0; i < n; i++)
         y[i] = dot_stochastic_wide(&p, x[i], r[i]);
+}
+
+/* Counts of finite v * w + u within the ends, which are given to odd and as results y: as core_dot_count has them. What is
+ * inexact is swamped where y is one of the two terms. 0 where something may be no such sum. */
+static int count_sums(const core_plan64 *p, size_t n, const double *v, const double *w, const double *u,
+                      const double *odd, const double *y, tile_counts *c, uint64_t *swamped)
+{
+    const uint64_t normal = p->min_normal, max = p->max[0] < CORE_INF64 ? p->max[0] : CORE_INF64;
+    int64_t most = 0, error = 0;
+    uint64_t less_1 = ~UINT64_C(0), underflow = 0, subnormal = 0, inexact = 0, stays = 0;
+    if (p->negative || p->max[1] < p->max[0])
+        return 0;
+#pragma omp simd reduction(+ : underflow, subnormal, inexact, stays) reduction(max : most, error)                      \
+    reduction(min : less_1)
+    for (size_t i = 0; i < n; i++) {
+        const double near = DOT_FUSED(v[i], w[i], u[i]), rest = DOT_FUSED(v[i], w[i], -y[i]);
+        const uint64_t a = core_bits64(near) & ~CORE_SIGN64, b = core_bits64(y[i]) & ~CORE_SIGN64;
+        const int64_t e = (int64_t)(core_bits64(near - y[i]) & ~CORE_SIGN64);
+        most = (int64_t)a > most ? (int64_t)a : most;
+        less_1 = a - 1 < less_1 ? a - 1 : less_1;
+        error = e > error ? e : error;
+        const uint64_t lost = odd[i] != y[i];
+        inexact += lost;
+        underflow += lost & (uint64_t)(b == 0);
+        subnormal += (uint64_t)(b - 1 < normal - 1);
+        stays += lost & ((uint64_t)(rest == 0) | (uint64_t)(u[i] == y[i]));
+    }
+    if ((uint64_t)most >= max)
+        return 0;
+    memset(c, 0, sizeof *c);
+    c->underflow = underflow;
+    c->subnormal = normal ? subnormal : 0;
+    c->inexact = inexact;
+    c->max_abs = (uint64_t)most;
+    c->min_abs = less_1 + 1;
+    c->max_error = core_value64((uint64_t)error);
+    *swamped = stays;
+    return 1;
 }
 
 /* x rounded to nearest even, sign and all, by adding and subtracting 1.5 * 2^23 steps of the grid: `inf` with infinity
@@ -222,49 +243,73 @@ static void mac_binary64(size_t nk, size_t n, const double *x, const double *y, 
     for (size_t l = 0; l < nk; l++) {
         const double *row = y + l * ld;
         const double factor = x[l];
-#if DOT_FMA
         SIMD for (size_t i = 0; i < n; i++)
-            s[i] = __builtin_fma(factor, row[i], s[i]);
-#else
-        SIMD for (size_t i = 0; i < n; i++)
-            s[i] = s[i] + factor * row[i];
-#endif
+            s[i] = DOT_FUSED(factor, row[i], s[i]);
     }
 }
 
 /* The sum of one step of a tensor core, before its rounding; n <= DOT_LANES lanes, nk products each. px, py: the powers
- * of two that core_dot_power gives for x and y; least: 2^emin of d; scale: 2^f; floor: 2^least exponent. What is not
- * finite passes. */
-static void fused_sum(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
-                      const double *py, double least, double scale, double floor, const double *d, double *t)
+ * of two that core_dot_power gives for x and y. What is not finite passes. lost: NULL, or lanes of which bits were cut,
+ * and how many terms came to nothing. */
+FPEMU_FN void fused_lanes(const dot_step *step, int each, size_t nk, size_t n, const double *x, const double *px,
+                          const double *y, const double *py, const double *d, double *t, uint64_t *lost,
+                          uint64_t *swamped)
 {
-    double top[DOT_LANES], sum[DOT_LANES], plain[DOT_LANES];
+    const size_t ld = step->ld;
+    const double least = step->least, scale = step->scale, floor = step->floor;
+    double top[DOT_LANES], sum[DOT_LANES], plain[DOT_LANES], error[DOT_LANES];
+    uint64_t none[DOT_LANES], nothing = 0;
     SIMD for (size_t i = 0; i < n; i++) {
         const double power = core_dot_power(d[i], least);
         top[i] = power < floor ? floor : power;
         plain[i] = d[i];
     }
     for (size_t l = 0; l < nk; l++) {
-        const double factor = x[l], power = px[l];
-        const double *row = y + l * ld, *powers = py + l * ld;
+        const double *row = y + l * ld, *powers = py + l * ld, *rows = x + l * ld, *powers_x = px + l * ld;
         SIMD for (size_t i = 0; i < n; i++) {
-            const double e = power * powers[i];
+            const double e = (each ? powers_x[i] : px[l]) * powers[i];
             top[i] = e > top[i] ? e : top[i];
-            plain[i] += factor * row[i];
+            plain[i] += (each ? rows[i] : x[l]) * row[i];
         }
     }
     SIMD for (size_t i = 0; i < n; i++) {
         top[i] = scale / top[i]; /* all are powers of two */
-        sum[i] = 0 + core_dot_cut(d[i] * top[i]);
+        const double old = d[i] * top[i], kept = DOT_CUT(old);
+        sum[i] = 0 + kept;
+        error[i] = fabs(old - kept); /* zero only where all are */
+        none[i] = (uint64_t)(kept == 0) & (uint64_t)(old != 0);
     }
-    for (size_t l = 0; l < nk; l++) {
-        const double factor = x[l];
-        const double *row = y + l * ld;
+    for (size_t l = 0; l < nk && !lost; l++) {
+        const double *row = y + l * ld, *rows = x + l * ld;
         SIMD for (size_t i = 0; i < n; i++)
-            sum[i] += core_dot_cut(factor * row[i] * top[i]);
+            sum[i] += DOT_CUT((each ? rows[i] : x[l]) * row[i] * top[i]);
+    }
+    for (size_t l = 0; l < nk && lost; l++) {
+        const double *row = y + l * ld, *rows = x + l * ld;
+        SIMD for (size_t i = 0; i < n; i++) {
+            const double term = (each ? rows[i] : x[l]) * row[i] * top[i], kept = DOT_CUT(term);
+            sum[i] += kept;
+            error[i] += fabs(term - kept);
+            none[i] += (uint64_t)(kept == 0) & (uint64_t)(term != 0);
+        }
     }
     SIMD for (size_t i = 0; i < n; i++) {
         const double value = sum[i] / top[i];
         t[i] = plain[i] - plain[i] == 0 ? value : plain[i]; /* infinite or NaN only by a term that is */
     }
+    for (size_t i = 0; i < n && lost; i++) {
+        lost[i] = error[i] > 0;
+        nothing += none[i];
+    }
+    *swamped = nothing;
 }
+
+#define FUSED_SUM(name, each)                                                                                          \
+    static void name(const dot_step *s, size_t nk, size_t n, const double *x, const double *px, const double *y,       \
+                     const double *py, const double *d, double *t, uint64_t *lost, uint64_t *swamped)                  \
+    {                                                                                                                  \
+        fused_lanes(s, each, nk, n, x, px, y, py, d, t, lost, swamped);                                                \
+    }
+FUSED_SUM(fused_sum, 0)
+FUSED_SUM(fused_sum_each, 1)
+#undef FUSED_SUM

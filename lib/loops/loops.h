@@ -106,6 +106,13 @@ typedef struct block_extremes {
     uint32_t zeros, nonfinite;
 } block_extremes;
 
+/* What the steps of a tensor core share: lanes from one product to the next, in x too where it has them; 2^emin of d,
+ * 2^f, 2^least exponent. */
+typedef struct dot_step {
+    size_t ld;
+    double least, scale, floor;
+} dot_step;
+
 #include "core/carrier32.h"
 #include "loops.inc.h"
 #include "core/carrier_end.h"
@@ -139,11 +146,13 @@ typedef struct kernels {
     void (*extremes16[2])(size_t n, const uint16_t *x, block_extremes *e);
 
     /* dot products: dot.inc.c */
-    void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
-    /* as round, for formats that has_fast of lib/gemm/targets.c knows: nearest, stochastic; and both steps at once */
+    void (*spread)(size_t n, double x, double *to);
+    /* as round, for formats that has_fast of lib/gemm/targets.c knows: nearest, stochastic */
     void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
     void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
-    void (*fma_nearest)(const core_plan64 *p, size_t n, double x, const double *y, const double *s, double *out);
+    /* counts of v * w + u with results y, or 0 where some may be past the ends */
+    int (*count_sums)(const core_plan64 *p, size_t n, const double *v, const double *w, const double *u,
+                      const double *odd, const double *y, tile_counts *c, uint64_t *swamped);
     /* by the forms of products and of sums */
     void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
                                         const float *x, const float *y, size_t ld, float *s);
@@ -153,9 +162,11 @@ typedef struct kernels {
     uint32_t (*largest)(size_t n, const float *x); /* bits of a magnitude; of a NaN, if there is one */
     void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
     void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
-    int has_fma; /* mac_binary64 rounds x * y + s once, whatever the operands */
-    void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
-                      const double *py, double least, double scale, double floor, const double *d, double *t);
+    int has_fma;   /* mac_binary64 and exact's nearest round x * y + s once, whatever the operands */
+    int has_sides; /* odd of loops64, of sums of products, is there, and as fast as exact */
+    /* by whether x has a number for each lane */
+    void (*fused_sum[2])(const dot_step *s, size_t nk, size_t n, const double *x, const double *px, const double *y,
+                         const double *py, const double *d, double *t, uint64_t *lost, uint64_t *swamped);
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;

@@ -246,6 +246,25 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #undef TABLE
 #undef INSTANCES
 
+#if PART == 0
+#if defined(__FMA__) || defined(__aarch64__)
+#define DOT_FMA 1
+#define DOT_FUSED(x, y, s) __builtin_fma(x, y, s)
+#else
+#define DOT_FMA 0
+#define DOT_FUSED(x, y, s) (s) + (x) * (y)
+#endif
+#ifdef __SSE4_1__
+#define DOT_CUT(x) __builtin_trunc(x)
+#else
+#define DOT_CUT(x) core_dot_cut(x)
+#endif
+#ifdef __AVX512F__
+#define DOT_SIDES 1
+#else
+#define DOT_SIDES 0
+#endif
+
 /* Exact results; `zero` is the sign of a zero sum of mixed signs. */
 #define EXACT_LOOP(name, to_nearest, to_odd)                                                                           \
     static void exact_##name(size_t n, const double *a, const double *b, const double *c, uint64_t zero_sign,          \
@@ -268,7 +287,7 @@ EXACT_LOOP(sub, a[i] - b[i], core_sum_odd(a[i], -b[i], zero))
 EXACT_LOOP(mul, a[i] * b[i], s)
 EXACT_LOOP(div, a[i] / b[i], core_ratio_odd(a[i], b[i]))
 EXACT_LOOP(sqrt, sqrt(a[i]), core_root_odd(a[i], s))
-EXACT_LOOP(fma, a[i] * b[i] + c[i], core_sum_odd(a[i] * b[i], c[i], zero))
+EXACT_LOOP(fma, DOT_FUSED(a[i], b[i], c[i]), core_sum_odd(a[i] * b[i], c[i], zero))
 EXACT_LOOP(minimum, EXTREMUM(0, 0), s)
 EXACT_LOOP(maximum, EXTREMUM(1, 0), s)
 EXACT_LOOP(minimum_number, EXTREMUM(0, 1), s)
@@ -297,7 +316,6 @@ static void narrow(size_t n, const double *x, float *y)
               [MAC_SAT] = mac_##product##_sat}
 
 #define CARRIER(name) name##32 /* of affine32 */
-#if PART == 0
 const kernels KERNELS = {
     .name = KERNELS_NAME,
     .valid = KERNELS_VALID,
@@ -323,10 +341,10 @@ const kernels KERNELS = {
     .narrow16 = {narrow_f16, narrow_bf16},
     .exact16 = {exact_f16, exact_bf16},
     .extremes16 = {extremes_f16, extremes_bf16},
-    .fma_odd = fma_odd,
+    .spread = spread,
     .round_nearest = round_nearest,
     .round_stochastic = round_stochastic,
-    .fma_nearest = fma_nearest,
+    .count_sums = count_sums,
     .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),
               MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},
     .mac_inside = {mac_none_inside, mac_inside_inside},
@@ -334,7 +352,8 @@ const kernels KERNELS = {
     .mac_binary32 = mac_binary32,
     .mac_binary64 = mac_binary64,
     .has_fma = DOT_FMA,
-    .fused_sum = fused_sum,
+    .has_sides = DOT_SIDES,
+    .fused_sum = {fused_sum, fused_sum_each},
 };
 #endif
 #undef CARRIER

@@ -85,8 +85,6 @@ def _is_float64(number: int) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------- adoption
-
-
 class _Adopted:
     """NumPy arrays in place of a call's arguments, and the way back for its results."""
 
@@ -376,8 +374,6 @@ def _through_numpy(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[st
 
 
 # ------------------------------------------------------------------------------------------------- autograd
-
-
 def bump(tensor: Any) -> None:
     """Tells autograd that a tensor was written."""
     sys.modules["torch"].autograd.graph.increment_version(tensor)

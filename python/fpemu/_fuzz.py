@@ -82,8 +82,6 @@ class FuzzReport:
 
 
 # ---------------------------------------------------------------------------------------------------- inputs
-
-
 def _neighbours(codes: Numbers, reach: int, bits: int) -> Numbers:
     steps = np.arange(-reach, reach + 1).astype(np.uint64)  # those below zero as 2^64 less: sums wrap
     mask = np.uint64((1 << bits) - 1)
@@ -174,8 +172,6 @@ def _stages(to: Format, carrier: Format, count: int, seed: int, exhaustive: bool
 
 
 # --------------------------------------------------------------------------------------------------- classes
-
-
 def _classify(to: Format, x: float, expected: float, got: float) -> str:
     if math.isnan(x):
         return "nan"

@@ -487,18 +487,19 @@ static void products_past_binary32(void)
                  {"seq(fp16); product=fixed(8,-982)/raz", INFINITY},
                  {"seq(fp16/sr); product=fixed(8,-982)/raz", INFINITY},
                  {"chunk(2,fixed(8,-982)/raz,fp16)", INFINITY}};
-    const float x[3] = {1, 1, 1};
+    const float x[6] = {1, 1, 1, 1, 1, 1};
     fpemu_gemm_spec spec;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t n = 1; n <= 3; n++)
             for (int counted = 0; counted < 2; counted++) {
+                const fpemu_gemm_shape shape = {.m = 2, .n = 1, .k = n};
                 fpemu_stats stats = {0};
-                float y = 0;
+                float y[2] = {0, 0};
                 lh_check(!fpemu_gemm_parse(cases[i].spec, &spec, NULL) &&
-                             !fpemu_dot_f32(&spec, n, x, 1, x, 1, &y, counted ? &stats : NULL),
+                             !fpemu_gemm_f32(&spec, &shape, 1, x, x, 0, y, counted ? &stats : NULL),
                          "%s: status", cases[i].spec);
-                lh_check(y == cases[i].wanted, "%s, %zu products, %s: %g", cases[i].spec, n,
-                         counted ? "counted" : "not counted", (double)y);
+                lh_check(y[0] == cases[i].wanted && y[1] == y[0], "%s, %zu products, %s: %g", cases[i].spec, n,
+                         counted ? "counted" : "not counted", (double)y[0]);
             }
 }
 
@@ -511,17 +512,19 @@ static void sums_past_binary64(void)
     fpemu_gemm_spec spec;
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
         for (int counted = 0; counted < 2; counted++) {
-            const float x[2] = {i ? INFINITY : 1, i ? INFINITY : 1}, one[2] = {1, 1};
-            const double wide[2] = {(double)x[0], (double)x[1]}, ones[2] = {1, 1};
+            const float v = i ? INFINITY : 1, x[4] = {v, v, v, v}, one[2] = {1, 1};
+            const double w = (double)v, wide[4] = {w, w, w, w}, ones[2] = {1, 1};
+            const fpemu_gemm_shape shape = {.m = 2, .n = 1, .k = 2};
             fpemu_stats a = {0}, b = {0};
-            float y = 0;
-            double z = 0;
+            float y[2] = {0, 0};
+            double z[2] = {0, 0};
             lh_check(!fpemu_gemm_parse(trees[i], &spec, NULL) &&
-                         !fpemu_dot_f32(&spec, 2, x, 1, one, 1, &y, counted ? &a : NULL) &&
-                         !fpemu_dot_f64(&spec, 2, wide, 1, ones, 1, &z, counted ? &b : NULL),
+                         !fpemu_gemm_f32(&spec, &shape, 1, x, one, 0, y, counted ? &a : NULL) &&
+                         !fpemu_gemm_f64(&spec, &shape, 1, wide, ones, 0, z, counted ? &b : NULL),
                      "%s: status", trees[i]);
-            lh_check(y == 65504 && z == 65504, "%s: %g and %g", trees[i], (double)y, z);
-            lh_check(!counted || (a.overflow == b.overflow && a.infinite == b.infinite && a.overflow == 1),
+            lh_check(y[0] == 65504 && y[1] == 65504 && z[0] == 65504 && z[1] == 65504, "%s: %g and %g", trees[i],
+                     (double)y[0], z[0]);
+            lh_check(!counted || (a.overflow == b.overflow && a.infinite == b.infinite && a.overflow == 2),
                      "%s: other counters", trees[i]);
         }
     const double a = 0x1p960;

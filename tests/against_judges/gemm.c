@@ -792,8 +792,8 @@ static void judge_product(const fpemu_gemm_spec *spec, unsigned carrier, double 
         for (uint64_t j = 0; j < x->n; j++) {
             for (uint64_t k = 0; k < x->k && alpha != 0; k++) {
                 const double p = x->a[i * x->k + k], q = x->b[k * x->n + j];
-                row[k] = spec->splits ? p : round_operand(&a, p, i * x->k + k);
-                column[k] = spec->splits ? q : round_operand(&b, q, k * x->n + j);
+                row[k] = spec->splits % FPEMU_SPLITS_INT8 ? p : round_operand(&a, p, i * x->k + k);
+                column[k] = spec->splits % FPEMU_SPLITS_INT8 ? q : round_operand(&b, q, k * x->n + j);
             }
             const uint64_t products = spec->splits ? split(spec, &a, &b, row, column, x->k) : x->k;
             row_scales = x->scaled & 1 ? x->scales_a + i * chunks_of(spec, x) : NULL;
@@ -1050,56 +1050,56 @@ static void shift(fpemu_target *t, uint64_t by)
 }
 
 /* Products that follow one another, one of whose arrays they share; and so do their scales, if there are chunks. */
-static void check_batch(const char *text, const fpemu_gemm_spec *spec)
+static void check_batch(const char *text, const fpemu_gemm_spec *spec, int scaled, size_t products, size_t m, size_t n)
 {
-    enum { Q = 3, M = 3, N = 4, K = 37, GAP = 5 };
+    enum { K = 37, GAP = 5, ROOM = 40 * K };
     static matrices part;
-    static float a[Q * M * K], b[Q * K * N], c[Q * (M * N + GAP)], scales_a[Q * M * K], scales_b[Q * N * K];
-    part.m = M;
-    part.n = N;
+    static float a[ROOM], b[ROOM], c[ROOM], scales_a[ROOM], scales_b[ROOM];
+    part.m = m;
+    part.n = n;
     part.k = K;
-    part.scaled = spec->sum.chunk && !spec->splits ? 3 : 0;
+    part.scaled = scaled && spec->sum.chunk && !spec->splits ? 3 : 0;
     const uint64_t chunks = part.scaled ? chunks_of(spec, &part) : 0;
-    for (size_t i = 0; i < Q * M * K; i++)
+    for (size_t i = 0; i < products * m * K; i++)
         a[i] = (float)random_number(0, 32);
-    for (size_t i = 0; i < Q * K * N; i++)
+    for (size_t i = 0; i < products * K * n; i++)
         b[i] = (float)random_number(0, 32);
-    for (uint64_t i = 0; i < Q * M * chunks; i++)
+    for (uint64_t i = 0; i < products * m * chunks; i++)
         scales_a[i] = (float)ldexp(1 + (double)pick(spec->sum.group ? 1 : 8) / 8, (int)pick(5) - 2);
-    for (uint64_t i = 0; i < Q * N * chunks; i++)
+    for (uint64_t i = 0; i < products * n * chunks; i++)
         scales_b[i] = (float)ldexp(1, (int)pick(5) - 2);
     for (int shared = 0; shared < 3; shared++) { /* b, a, none */
-        const uint64_t stride_a = shared == 1 ? 0 : M * K, stride_b = shared == 0 ? 0 : K * N, stride_c = M * N + GAP;
-        const fpemu_gemm_shape shape =
-            LIST(.m = M, .n = N, .k = K, .batch = Q, .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c);
+        const uint64_t stride_a = shared == 1 ? 0 : m * K, stride_b = shared == 0 ? 0 : K * n, stride_c = m * n + GAP;
+        const fpemu_gemm_shape shape = LIST(.m = m, .n = n, .k = K, .batch = products, .stride_a = stride_a,
+                                            .stride_b = stride_b, .stride_c = stride_c);
         const int beta = spec->start_from_c;
-        for (size_t i = 0; i < Q * stride_c; i++)
-            c[i] = i % stride_c < M * N ? 0.5f : -77;
+        for (size_t i = 0; i < products * stride_c; i++)
+            c[i] = i % stride_c < m * n ? 0.5f : -77;
         lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, chunks ? scales_a : NULL, b, chunks ? scales_b : NULL,
                                        (float)beta, c, NULL) == FPEMU_OK,
                  "%s: batch refused", text);
-        for (uint64_t q = 0; q < Q; q++) {
+        for (uint64_t q = 0; q < products; q++) {
             const uint64_t qa = stride_a ? q : 0, qb = stride_b ? q : 0;
             fpemu_gemm_spec shifted = *spec;
-            shift(&shifted.a, qa * M * K);
-            shift(&shifted.b, qb * K * N);
-            shift(&shifted.product, q * M * N);
-            shift(&shifted.sum.inner, q * M * N);
-            shift(&shifted.sum.outer, q * M * N);
-            shift(&shifted.out, q * M * N);
-            for (size_t i = 0; i < M * K; i++)
-                part.a[i] = (double)a[qa * M * K + i];
-            for (size_t i = 0; i < K * N; i++)
-                part.b[i] = (double)b[qb * K * N + i];
-            for (size_t i = 0; i < M * chunks; i++)
-                part.scales_a[i] = (double)scales_a[qa * M * chunks + i];
-            for (size_t i = 0; i < N * chunks; i++)
-                part.scales_b[i] = (double)scales_b[qb * N * chunks + i];
-            for (size_t i = 0; i < M * N; i++)
+            shift(&shifted.a, qa * m * K);
+            shift(&shifted.b, qb * K * n);
+            shift(&shifted.product, q * m * n);
+            shift(&shifted.sum.inner, q * m * n);
+            shift(&shifted.sum.outer, q * m * n);
+            shift(&shifted.out, q * m * n);
+            for (size_t i = 0; i < m * K; i++)
+                part.a[i] = (double)a[qa * m * K + i];
+            for (size_t i = 0; i < K * n; i++)
+                part.b[i] = (double)b[qb * K * n + i];
+            for (size_t i = 0; i < m * chunks; i++)
+                part.scales_a[i] = (double)scales_a[qa * m * chunks + i];
+            for (size_t i = 0; i < n * chunks; i++)
+                part.scales_b[i] = (double)scales_b[qb * n * chunks + i];
+            for (size_t i = 0; i < m * n; i++)
                 part.c[i] = 0.5;
             judge_product(&shifted, 32, 1, beta, &part);
             for (size_t i = 0; i < stride_c; i++)
-                lh_check(lh_same_f32(c[q * stride_c + i], i < M * N ? part.want[i] : -77),
+                lh_check(lh_same_f32(c[q * stride_c + i], i < m * n ? part.want[i] : -77),
                          "%s: batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
                          (double)c[q * stride_c + i], part.want[i]);
         }
@@ -1119,7 +1119,8 @@ static void check_calls(const char *text)
         spec.sum.inner.rounding.seed = 99;
     if (spec.out.format.kind)
         spec.out.rounding.seed = 98;
-    check_batch(text, &spec);
+    check_batch(text, &spec, 1, 3, 3, 4);
+    check_batch(text, &spec, 0, 40, 1, 1); /* dot products */
     for (size_t i = 0; i < M * K; i++)
         part.a[i] = random_number(0, 32);
     for (size_t k = 0; k < K; k++)
@@ -1341,7 +1342,7 @@ static const char *const specs[] =
          "fused(8,24,fp32/rtz); a=tf32/rtz; b=tf32/rna; splits=tf32x3; out=bf16/sr", "pairwise(fp16); splits=bf16x3",
          "kahan(bf16); product=bf16; splits=bf16x3/5", "tc(amx,bf16); splits=bf16x6",
          "chunk(12,fp(6,9,0)/sr,fp32); product=fp32; splits=bf16x6", "fp64; splits=int8x3", "fp32; splits=int8x2",
-         "seq(bf16/sr); splits=int8x3; out=fp16/sr", "seq(fp16/rtn); splits=int8x4");
+         "seq(bf16/sr); splits=int8x3; out=fp16/sr", "seq(fp16/rtn); a=fixed(8,0); b=e4m3fn/rtz; splits=int8x4");
 
 /* ------------------------------------------------------------------------------- threads, instruction sets */
 

@@ -143,10 +143,9 @@ static void one_case(const lh_format *f, const fpemu_format *format, fpemu_round
             overflow += right[i].overflow != 0;
             inexact += isfinite(x[i]) && right[i].y != x[i];
         }
-        lh_check(!counted || s.overflow == overflow, "%s: %llu overflow, not %llu", name,
-                 (unsigned long long)s.overflow, (unsigned long long)overflow);
-        lh_check(!counted || s.inexact == inexact, "%s: %llu inexact, not %llu", name, (unsigned long long)s.inexact,
-                 (unsigned long long)inexact);
+        lh_check(!counted || (s.overflow == overflow && s.inexact == inexact),
+                 "%s: %" PRIu64 " overflow, not %" PRIu64 ", %" PRIu64 " inexact, not %" PRIu64, name, s.overflow,
+                 overflow, s.inexact, inexact);
     }
     digest = fnv(digest, out, n * 2);
 }
@@ -196,12 +195,11 @@ int main(int argc, char **argv)
     for (size_t i = 0; (f = lh_formats(i)) != NULL; i++)
         if (f->kind != FPEMU_KIND_POSIT)
             all_cases(f);
-    for (size_t i = 0; i < sizeof rows32 / sizeof *rows32; i++)
-        lh_check(cases[0][rows32[i].type][rows32[i].grid][rows32[i].ends][rows32[i].mode] > 0,
-                 "row %zu of binary32: no case", i);
-    for (size_t i = 0; i < sizeof rows64 / sizeof *rows64; i++)
-        lh_check(cases[1][rows64[i].type][rows64[i].grid][rows64[i].ends][rows64[i].mode] > 0,
-                 "row %zu of binary64: no case", i);
+    for (int wide = 0; wide < 2; wide++)
+        for (size_t i = 0; i < (wide ? sizeof rows64 : sizeof rows32) / sizeof *rows32; i++) {
+            const kernel_choice c = (wide ? rows64 : rows32)[i];
+            lh_check(cases[wide][c.type][c.grid][c.ends][c.mode] > 0, "row %zu of binary%d: no case", i, 32 << wide);
+        }
     const char *name;
     for (unsigned i = 0; !child && !getenv("ONE_VARIANT") && (name = fpemu_variant_available(i)) != NULL; i++) {
         char command[4200];

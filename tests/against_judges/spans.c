@@ -194,7 +194,7 @@ int main(int argc, char **argv)
             arrays++;
         }
     }
-    if (!variants_is_child(argc, argv) && argc == 1)
+    if (argc == 1)
         variants_rerun(argv[0], "digest", digest);
     const int status = lh_report("spans");
     if (variants_is_child(argc, argv))

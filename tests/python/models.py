@@ -14,9 +14,8 @@ import fpemu.torch as ft  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
+
 # ------------------------------------------------------------------------------------------------ numbers
-
-
 def e4m3(x):
     """E4M3, past the end the largest number, by torch's own cast."""
     return x.float().clamp(-448, 448).to(torch.float8_e4m3fn).to(x.dtype)
@@ -104,8 +103,6 @@ def times(x, w, b=0, casts=(act, wgt)):
 
 
 # ------------------------------------------------------------------------------------------------ models
-
-
 class Past(nn.Module):
     """Reads the weight of one of its layers past the layer, as Mamba of transformers does."""
 

@@ -161,8 +161,6 @@ def test_python_integers_are_rounded_once():
 
 
 # ------------------------------------------------------------------------------------------------- matrices
-
-
 def sequential(a, b, f):
     """s = round(s + product), the product exact, by rationals."""
     result = np.zeros((a.shape[0], b.shape[1]))
@@ -286,8 +284,6 @@ def test_stochastic_sums_follow_their_seed(rng):
 
 
 # --------------------------------------------------------------------------------------------------- arrays
-
-
 def test_an_array_rounds_every_operation():
     x = fpemu.array([0.1, 0.2, 0.3], "e4m3fn")
     assert x.data.tolist() == [0.1015625, 0.203125, 0.3125]

@@ -31,8 +31,6 @@ def in_sequence(a, b, f, rounding):
 
 
 # ---------------------------------------------------------------------------------------- products of matrices
-
-
 @pytest.mark.parametrize("overflow, limit", [("saturate", 448.0), ("keepinf", 448.0), ("ieee", np.nan), (None, np.nan)])
 def test_products_overflow_as_the_rounding_says(overflow, limit):
     ten = fpemu.array(np.full((1, 6), 10, np.float32), "e4m3fn", fpemu.rounding(overflow=overflow))
@@ -109,8 +107,6 @@ def test_products_are_counted():
 
 
 # ------------------------------------------------------------------------------------------------- the others
-
-
 @pytest.mark.parametrize("spec", ["int8", "fixed(8,4)", "e4m3fn", "e2m1"])
 def test_no_sign_leaves_the_format(spec):
     f = fpemu.format(spec)

@@ -32,8 +32,6 @@ def seeded():
 
 
 # ------------------------------------------------------------------------------------------------ judges
-
-
 def mxfp8(x, axis):
     """OCP MX 1.0, 6.3, with E4M3 elements, block by block, by ml_dtypes' cast and exact powers of two."""
     x = np.moveaxis(x.detach().double().numpy(), axis, -1)
@@ -48,8 +46,6 @@ def mxfp8(x, axis):
 
 
 # ------------------------------------------------------------------------------------------------ linear
-
-
 def test_linear_is_the_product_of_casts_bit_for_bit():
     x, w, b, g = (t.requires_grad_() for t in (grid(3, 5, 32), grid(16, 32), e4m3(grid(16)), grid(3, 5, 16)))
     y = f.linear(x, w, b, recipe="fp8")
@@ -190,8 +186,6 @@ def test_transposed_convolutions(make):
 
 
 # ------------------------------------------------------------------------------------------------ attention, others
-
-
 def test_attention_rounds_both_products_and_their_gradients():
     q, k, v = (torch.randn(2, 3, 5, 8, requires_grad=True) for _ in range(3))
     g = torch.randn(2, 3, 5, 8)
@@ -310,8 +304,6 @@ def test_gradients_are_those_of_the_surrogate():
 
 
 # ------------------------------------------------------------------------------------------------ convert
-
-
 class Tied(nn.Module):
     """A small language model whose head shares the embedding's weights."""
 
@@ -553,8 +545,6 @@ def test_other_dtypes_autocast_and_threads():
 
 
 # ------------------------------------------------------------------------------------------------ recipes
-
-
 @pytest.mark.parametrize("name", ft.recipes())
 def test_ready_made_recipes_work_print_and_go_to_json_and_back(name):
     recipe = ft.recipe(name)
@@ -597,8 +587,6 @@ def test_recipes_refuse_what_makes_no_sense():
 
 
 # ------------------------------------------------------------------------------------------------ operands with scales
-
-
 def apart(x, spec):
     """Of rows of x: elements, a scale for each, and the scale of all, by the numbers that quantize gives."""
     scales, _, (_, whole) = fpemu.scales(x.numpy(), spec)
@@ -672,8 +660,6 @@ def test_scales_that_a_model_cannot_take_are_refused():
 
 
 # ------------------------------------------------------------------------------------------------ done and resumed
-
-
 def test_a_layer_that_is_read_past_its_forward_is_named():
     model, x = ft.convert(Past(), None, {nn.Linear: "fp8"}), torch.randn(2, 8)
     assert ft.summary(model).converted == (("first", "Linear", "fp8"), ("second", "Linear", "fp8"))

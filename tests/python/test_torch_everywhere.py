@@ -182,8 +182,6 @@ def test_operators_are_told_and_classes_of_tensors_are_asked():
 
 
 # ------------------------------------------------------------------------------------------------ weights
-
-
 def test_weights_are_parameters_and_what_is_made_of_them_alone():
     w, x = P(grid(6, 4, 5)), grid(2, 3, 4)
     views = {"part": lambda: w[1], "parts": lambda: w[torch.tensor([0, 4])], "selected": lambda: w.select(0, 2),
@@ -244,8 +242,6 @@ def test_modes_outside_round_what_a_recipe_says_nothing_of():
 
 
 # ------------------------------------------------------------------------------------------------ layers
-
-
 class Mixed(nn.Module):
     def __init__(self):
         super().__init__()
@@ -330,8 +326,6 @@ def test_grouped_products_have_blocks_of_their_own(weights):
 
 
 # ------------------------------------------------------------------------------------------------ places
-
-
 class Scores(nn.Module):
     def __init__(self):
         super().__init__()
@@ -433,8 +427,6 @@ def test_streams_go_on_and_are_repeated_by_checkpoints_alone():
 
 
 # ------------------------------------------------------------------------------------------------ modules by functions
-
-
 class Experts(nn.Module):
     """A module with matrices of its own."""
 

@@ -42,8 +42,6 @@ def converted(model, *args, **how):
 
 
 # ------------------------------------------------------------------------------------------------ models
-
-
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("name", models.MODELS)
 def test_products_of_models(name, attention):
@@ -142,8 +140,6 @@ def test_models_of_torch_s_layers_are_converted_without_a_word(make, x):
 
 
 # ------------------------------------------------------------------------------------------------ what is named
-
-
 class Gate(nn.Module):
     def __init__(self):
         super().__init__()
@@ -255,8 +251,6 @@ def test_a_model_in_which_nothing_fits_is_refused(model):
 
 
 # ------------------------------------------------------------------------------------------------ what is converted
-
-
 def recurrent(layer, x):
     """The results of a recurrent layer, one product at a time."""
     w, u, b, d = layer.parameters()

@@ -36,8 +36,6 @@ def same(a, b):
 
 
 # ---------------------------------------------------------------------------------------------------------- bits
-
-
 @pytest.mark.parametrize("spec, name", [
     ("e4m3fn", "float8_e4m3fn"), ("e4m3fnuz", "float8_e4m3fnuz"), ("e5m2fnuz", "float8_e5m2fnuz"),
     ("e3m4", "float8_e3m4"), ("e5m2", "float8_e5m2"), ("bf16", "bfloat16"), ("fp16", "float16")])
@@ -171,8 +169,6 @@ def test_packed_bytes_go_back():
 
 
 # ----------------------------------------------------------------------------------------------------- registration
-
-
 def samples():
     def r(*shape):
         return torch.randn(*shape, requires_grad=True)
@@ -223,8 +219,6 @@ def test_every_operator_is_checked():
 
 
 # --------------------------------------------------------------------------------------------------------- gradients
-
-
 def test_gradients_of_the_surrogate_by_differences():
     x = (torch.randn(20, dtype=torch.float64) * 250).requires_grad_()
     x.data[x.data.abs().sub(fpemu.format(CLIPPING).max).abs() < 1] = 0.5  # no corner within a step of the differences
@@ -330,8 +324,6 @@ def test_in_place_bumps_versions():
 
 
 # --------------------------------------------------------------------------------------------------------- torch.func
-
-
 @pytest.mark.parametrize("spec", ["e4m3fn", "mxfp4", "nvfp4", "scaled(e4m3fn)"])
 @pytest.mark.parametrize("rounding", ["rne", "sr"])
 def test_vmap_is_a_loop(spec, rounding):
@@ -415,8 +407,6 @@ def test_torch_func():
 
 
 # ----------------------------------------------------------------------------------------------------------- counters
-
-
 def test_counters_as_tensors():
     x = torch.randn(50, 32) * 100
     want = fpemu.Stats(sums=True, histogram=(-5, 5), scale_histogram=(-3, 3))
@@ -513,8 +503,6 @@ def test_workers_that_are_forked():
 
 
 # ---------------------------------------------------------------------------------------------------------- Quantizer
-
-
 def test_quantizer_moves_on_and_can_be_kept():
     q = ft.Quantizer("e4m3fn", "e5m2", "sr", seed=2**64 - 3, stream=5)
     x = torch.randn(100)
@@ -595,8 +583,6 @@ def test_autocast_changes_nothing():
 
 
 # -------------------------------------------------------------------------------------------------------- bad input
-
-
 def test_errors_say_what_is_wrong():
     x = torch.randn(4, 4)
     refuses(TypeError, lambda: ft.quantize(torch.arange(4), "e4m3fn"), "int64")

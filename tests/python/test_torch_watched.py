@@ -312,8 +312,6 @@ def test_the_exporter_that_traces_refuses_the_operator(x: Any) -> None:
 
 
 # ------------------------------------------------------------------------------------------- modes and profilers
-
-
 class FunctionsSeen(TorchFunctionMode):
     """Names of what is called."""
 
@@ -378,8 +376,6 @@ def test_a_call_without_part_in_gradients_of_torch_func(x: Any) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- torch.fx and script
-
-
 def test_symbolic_graphs(x: Any) -> None:
     other = 3 * x
     for call in (lambda t: fpemu.quantize(t, "e4m3fn"), lambda t: fpemu.add(t, t, "bf16"),

@@ -158,23 +158,12 @@ RUN(decode, fpemu_decode(&c->format, c->carrier, c->n, at[CALL_CODES_IN], at[CAL
 RUN_ONES(32, float)
 RUN_ONES(64, double)
 
-static fpemu_status run_ones(const call *c, void *const *at)
-{
-    if (c->carrier == 64)
-        run_ones_64(c, at[CALL_A], at[CALL_Y], at[CALL_CODES]);
-    else
-        run_ones_32(c, at[CALL_A], at[CALL_Y], at[CALL_CODES]);
-    return FPEMU_OK;
-}
-
-static fpemu_status run_operations_one(const call *c, void *const *at)
-{
-    if (c->carrier == 64)
-        run_operations_64(c, at[CALL_A], at[CALL_B], at[CALL_Y]);
-    else
-        run_operations_32(c, at[CALL_A], at[CALL_B], at[CALL_Y]);
-    return FPEMU_OK;
-}
+RUN(ones, (c->carrier == 64 ? run_ones_64(c, at[CALL_A], at[CALL_Y], at[CALL_CODES])
+                            : run_ones_32(c, at[CALL_A], at[CALL_Y], at[CALL_CODES]),
+           FPEMU_OK))
+RUN(operations_one, (c->carrier == 64 ? run_operations_64(c, at[CALL_A], at[CALL_B], at[CALL_Y])
+                                      : run_operations_32(c, at[CALL_A], at[CALL_B], at[CALL_Y]),
+                     FPEMU_OK))
 
 /* Operands: two arrays and a number. */
 static const size_t steps[3] = {1, 1, 0};

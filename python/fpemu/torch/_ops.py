@@ -62,8 +62,6 @@ TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
 
 
 # ------------------------------------------------------------------------------------------------------- arguments
-
-
 def check_float(x: Tensor, name: str = "x") -> None:
     """TypeError for a dtype that is not rounded."""
     if x.dtype not in FLOATS:
@@ -97,8 +95,6 @@ def _part(whole: Sequence[int] | None, start: Sequence[int] | None) -> Part:
 
 
 # ---------------------------------------------------------------------------------------------------- quantize, CPU
-
-
 def range_of(tensor: Tensor | None) -> Range | None:
     """What a tensor of `measure` holds."""
     if tensor is None:
@@ -158,8 +154,6 @@ def _quantize_in_place_fake(x: Tensor, format: str, rounding: str = "rne", state
 
 
 # ---------------------------------------------------------------------------------------------------- codes, bytes
-
-
 def code_dtype(format: str) -> torch.dtype:
     """The dtype of a format's codes."""
     return getattr(torch, format_of(format).code_dtype.name)
@@ -319,8 +313,6 @@ def _measure_fake(x: Tensor, format: str) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------- products and operations
-
-
 def _same_dtype(*tensors: Tensor | None) -> None:
     dtypes = {t.dtype for t in tensors if t is not None}
     if len(dtypes) > 1:
@@ -409,8 +401,6 @@ def _apply_fake(function: str, format: str, x: Tensor, rounding: str = "rne", st
 
 
 # ------------------------------------------------------------------------------------------------------------- vmap
-
-
 def _loop(op: Any, fake: Callable[..., Any], info: Any, in_dims: Sequence[Any],
           args: Sequence[Any]) -> tuple[Any, Any]:
     """One call for each index of the mapped dimension, results side by side. Each takes the random bits that it would
@@ -452,8 +442,6 @@ def _single_quantize(in_dims: Sequence[Any], x: Tensor, format: str, rounding: s
 
 
 # ----------------------------------------------------------------------------------------------------- random state
-
-
 def _substream(state: Tensor, number: int) -> Tensor:
     check_state(state)
     result = state.detach().clone()
@@ -475,8 +463,6 @@ def _register_substream() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------- registration
-
-
 def _refuse_tangents(name: str, args: Sequence[Any]) -> None:
     """Derivatives forward would be lost without a word."""
     if any(isinstance(a, Tensor) and has_tangent(a) for a in args):

@@ -318,8 +318,6 @@ def _covers(t: Tensor) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------- the run
-
-
 @contextlib.contextmanager
 def _as_before(model: nn.Module | None, given: Any) -> Iterator[None]:
     """Gives back what a run changes, as audit says."""

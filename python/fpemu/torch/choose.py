@@ -115,8 +115,6 @@ def _name(recipe: Recipe) -> str:
 
 
 # -------------------------------------------------------------------------------------------------- measuring
-
-
 def _results(run: Callable[..., Any], inputs: Sequence[Any], keywords: Mapping[str, Any]) -> list[Tensor]:
     with torch.no_grad():
         results = tree_leaves(run(*inputs, **keywords))
@@ -200,8 +198,6 @@ def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any
 
 
 # ------------------------------------------------------------------------------------------------- allocating
-
-
 def _hull(options: Sequence[Option]) -> list[Option]:
     """The options on the lower convex hull of error over bits, the fewest bits first."""
     hull: list[Option] = []

@@ -333,8 +333,6 @@ register_optimizer_step_post_hook(_thaw)
 
 
 # ------------------------------------------------------------------------------------------------ what was done
-
-
 @dataclass(frozen=True)
 class Total:
     """How much of a model is emulated: matrices, and the weights in them that multiply. Tables of embeddings, of which

@@ -57,8 +57,6 @@ def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTEN
 
 
 # ------------------------------------------------------------------------------------------------ calls
-
-
 class _Call:
     """A call of a function, and how its tensors are rounded."""
 
@@ -823,8 +821,6 @@ class everywhere(_Mode):
 
 
 # ------------------------------------------------------------------------------------------------ transformers
-
-
 def register_attention(recipe: Any, name: str = "fpemu", *, seed: int = 0) -> None:
     """Has models of transformers that are made with ``attn_implementation=name`` compute attention by a recipe, as
     ``functional.scaled_dot_product_attention`` has it. observe counts it, by module. ImportError without transformers.

@@ -354,8 +354,6 @@ def _autocast(*tensors: Optional[Tensor]) -> tuple[Any, ...]:
 
 
 # ------------------------------------------------------------------------------------------------ one tensor
-
-
 class _Pass(torch.autograd.Function):
     """Rounds a tensor on its way forward by one slot (or -1: not), its gradient on the way back by another."""
 
@@ -394,8 +392,6 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
 
 
 # ------------------------------------------------------------------------------------------------ linear, matmul
-
-
 def _rows(x: Any) -> Any:
     """A matrix of all leading dimensions taken together, which may have no columns."""
     return x if isinstance(x, Scaled) or x.dim() == 2 else x.reshape(x.shape[:-1].numel(), x.shape[-1])
@@ -528,8 +524,6 @@ def matmul(a: Tensor, b: Tensor, *, recipe: Union[str, Recipe], state: Optional[
 
 
 # ------------------------------------------------------------------------------------------------ convolutions
-
-
 @dataclass(frozen=True)
 class Geometry:
     """Numbers of a convolution, one for each of its d spatial dimensions."""
@@ -755,8 +749,6 @@ def conv3d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Num
 
 
 # ------------------------------------------------------------------------------------------------ the rest
-
-
 @functools.cache
 def make_norm_plan(recipe: Recipe) -> Plan:
     """Of a normalisation: input, scale (WEIGHT), shift (BIAS), gradient; nothing without the recipe's norm."""
