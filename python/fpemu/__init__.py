@@ -54,32 +54,14 @@ from ._errors import Error, SpecError
 from ._format import Format, format, format_names
 from ._fuzz import Difference, FuzzReport, fuzz
 from ._gemm import Gemm, gemm, matmul
+from ._given import quantize as _given
 from ._packed import Delayed, Packed, Range, measure, pack, scales, swizzle, unswizzle
 from ._rounding import Rounding, rounding
 from ._stats import Stats
-from ._values import (
-    add,
-    apply,
-    decode,
-    div,
-    encode,
-    equal,
-    fma,
-    functions,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    maximum,
-    minimum,
-    mul,
-    random_word,
-    sqrt,
-    sub,
-)
+from ._values import *
 
 _native.register(Format=Format, Rounding=Rounding, Error=Error, SpecError=SpecError, adopt=_adopt,
-                 memory=_memory_of, bump=_bump, grad=_grad_enabled)
+                 memory=_memory_of, bump=_bump, grad=_grad_enabled, given=_given)
 quantize = _native.quantize
 
 

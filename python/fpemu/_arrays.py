@@ -157,6 +157,7 @@ def told(x: Any) -> Any:
 _ARRAYS = {  # places of arrays among the arguments of a verb; names where it has some
     "quantize": (0, "x"), "encode": (0,), "decode": (0,), "arith": (1,), "apply": (1,), "compare": (1, 2), "pack": (0,),
     "unpack": (0,), "measure": (0,), "swizzle": (0,), "matmul": (0, 1, 5, 6, 7), "unpack_scales": (0,),
+    "quantize_given": (0,),
 }
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arrays import float64_of, grad_enabled, to_numpy, told
+from ._arrays import grad_enabled, to_numpy, told
 from ._format import Format
 from ._format import format as make_format
 from ._packed import _scales_shape
-from ._rounding import _index
+from ._rounding import Rounding, _index
 from ._rounding import rounding as make_rounding
 
 ORDERS = (None, "after", "before")
@@ -45,44 +45,45 @@ def _blocks(x: Any, format: Format, scale: Any, reciprocal: bool) -> tuple[Any, 
     return x, make_format(f"block({format},block={block},scale=fp32,rule={rule})"), axis, place.ravel()
 
 
-def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Carries out _native.<verb>, which is quantize, and has refused other names of arguments."""
-    k: dict[str, Any] = {**dict(zip(("x", "format", "rounding"), args, strict=False)), **kwargs}
-    x, format, axis = told(k["x"]), make_format(k["format"]), k.get("axis", -1)
-    x = float64_of(x) if isinstance(x, (int, float)) else x
-    scale, zero, words, shape = k.get("scale"), k.get("zero"), k.get("words"), tuple(x.shape)
+def quantize(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, axis: int = -1, offset: int = 0,
+             out: Any = None, stats: Any = None, range: Any = None, scale: Any = None, zero: Any = None,
+             zero_order: str = "after", reciprocal: bool = False, tensor_scale: float = 0.0, words: Any = None,
+             layout: str = "each") -> Any:
+    """fpemu.quantize, called with one of the arguments from `scale` on."""
+    x, format, rounding = told(x), make_format(format), make_rounding(rounding)
+    shape = tuple(x.shape)
+    if scale is None and (zero is not None or reciprocal or tensor_scale):
+        raise TypeError("zero=, reciprocal= and tensor_scale= go with scale=")
+    if scale is None and words is None:
+        return _native.quantize(x, format, rounding, axis=axis, offset=offset, out=out, stats=stats, range=range)
     if getattr(x, "requires_grad", False) and grad_enabled():
         raise TypeError("scale=, zero= and words= carry no gradient: pass x.detach()")
-    if k.get("out") is not None:
+    if out is not None:
         raise TypeError("out= does not go with scale= and words=")
-    if scale is None and (zero is not None or k.get("reciprocal") or k.get("tensor_scale")):
-        raise TypeError("zero=, reciprocal= and tensor_scale= go with scale=")
     if scale is not None:
         scale = np.asarray(to_numpy(scale), np.float32)
         if zero is not None:
             scale, zero = np.broadcast_arrays(scale, np.asarray(to_numpy(zero), np.float32))
         if not format.is_blocked:
-            x, format, axis, place = _blocks(x, format, scale, k.get("reciprocal"))
-        elif k.get("reciprocal"):
+            x, format, axis, place = _blocks(x, format, scale, reciprocal)
+        elif reciprocal:
             raise ValueError("reciprocal= is for formats without scales: write rule=reciprocal in the format")
         else:
             grid = _scales_shape(format, shape, axis) or ()
             place = np.broadcast_to(np.arange(scale.size).reshape(scale.shape), grid).ravel()
         scale, zero = scale.ravel()[place], None if zero is None else zero.ravel()[place]
-    rounding = make_rounding(k.get("rounding", "rne"))
     if words is not None:
         words = np.ascontiguousarray(to_numpy(words))
         if not rounding.is_stochastic:
             raise ValueError(f"words= are for the modes sr and se, not {rounding}")
         if words.dtype not in (np.uint32, np.int32):
             raise TypeError(f"random words are uint32 or int32, not {words.dtype}")
-    order = 0 if zero is None else _index(ORDERS, k.get("zero_order", "after"), "zero_order")
+    order = 0 if zero is None else _index(ORDERS, zero_order, "zero_order")
     scales, zeros, drawn = (None if a is None else a.tobytes() for a in (scale, zero, words))
-    layout = _index(LAYOUTS, k.get("layout", "each"), "layout")
-    given = (scales, zeros, order, float(k.get("tensor_scale", 0)), drawn, layout)
-    rest = {name: k[name] for name in ("offset", "stats", "range") if name in k}
+    given = (scales, zeros, order, float(tensor_scale), drawn, _index(LAYOUTS, layout, "layout"))
     torch = sys.modules["torch"] if hasattr(x, "detach") else None
-    y = _native.quantize(to_numpy(x) if torch else x, format, rounding, axis=axis, given=given, **rest).reshape(shape)
+    array = to_numpy(x) if torch else x
+    y = _native.quantize_given(array, format, rounding, axis, offset, None, stats, range, given).reshape(shape)
     if torch is None:
         return y
     y = torch.from_numpy(y.view(np.int16)).view(torch.bfloat16) if y.dtype.name == "bfloat16" else torch.from_numpy(y)

@@ -12,6 +12,9 @@ from ._format import Format
 from ._rounding import Rounding
 from ._stats import Stats
 
+__all__ = ["add", "apply", "decode", "div", "encode", "equal", "fma", "functions", "greater", "greater_equal", "less",
+           "less_equal", "maximum", "minimum", "mul", "random_word", "sqrt", "sub"]
+
 FormatLike = Format | str
 RoundingLike = Rounding | str
 

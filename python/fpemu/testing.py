@@ -31,9 +31,8 @@ def _take(found: dict[str, tuple[int, Any, str]], kind: str, rank: Any, text: st
     found[kind] = (count + 1, rank, text) if count == 0 or rank < best else (count + 1, best, kept)
 
 
-def assert_quantizes(
-    function: Callable[[Any], Any], format: Format | str, rounding: Any = "rne", **options: Any
-) -> None:
+def assert_quantizes(function: Callable[[Any], Any], format: Format | str, rounding: Any = "rne",
+                     **options: Any) -> None:
     """That a conversion gives what the library gives.
 
     function, format, rounding, options: as for `fpemu.fuzz`. Of a format with scales the function takes a tensor of one
@@ -74,9 +73,8 @@ def assert_quantizes(
     _complain(f"{to!r} {by.mode}, {options.get('inputs', 512)} tensors", found)
 
 
-def assert_stochastic(
-    function: Callable[[Any], Any], format: Format | str, *, bits: int = 32, inputs: int = 1 << 20, seed: int = 0
-) -> None:
+def assert_stochastic(function: Callable[[Any], Any], format: Format | str, *, bits: int = 32,
+                      inputs: int = 1 << 20, seed: int = 0) -> None:
     """That stochastic rounding to `format` follows its law; right ones fail in less than one of 10^6 runs.
 
     function: takes a flat array of float32, and returns values or codes; each call has new random bits. inputs: results
@@ -91,9 +89,8 @@ def assert_stochastic(
     lows = np.unique([*lows[(lows >= 0) & (lows < to.max)], to.next_down(to.smallest_normal), to.next_down(to.max)])
     lows = lows[np.isfinite(lows)]
     highs = np.array([to.next_up(low) for low in lows])
-    part = (
-        np.array([0, 0.5, 0.25, 0.75, 1 / 64, 63 / 64, 0]) + rng.random((len(lows), 7)) * [0, 0, 1, 1, 1, -1, 64] / 64
-    )
+    part = np.array([0, 0.5, 0.25, 0.75, 1 / 64, 63 / 64, 0])
+    part = part + rng.random((len(lows), 7)) * [0, 0, 1, 1, 1, -1, 64] / 64
     x = (lows[:, None] + (highs - lows)[:, None] * part).astype(np.float32).astype(np.float64)
     p = (x - lows[:, None]) / (highs - lows)[:, None]
     low, high, x, p = (np.broadcast_to(a, x.shape).ravel() for a in (lows[:, None], highs[:, None], x, p))
@@ -145,11 +142,8 @@ def _operands(case: str, rng: np.random.Generator, f: Format, shape: tuple[int, 
         return _values.decode(codes, f, "float64")
     low = math.frexp(f.smallest)[1]
     wide = max(2, -low // 2)
-    sizes: dict[str, Any] = {
-        "subnormal": low + rng.integers(0, 3, shape),
-        "overflow": math.frexp(f.max)[1],
-        "spread": rng.integers(-wide, wide + 1, shape),
-    }
+    sizes: dict[str, Any] = {"subnormal": low + rng.integers(0, 3, shape), "overflow": math.frexp(f.max)[1],
+                             "spread": rng.integers(-wide, wide + 1, shape)}
     size = sizes.get(case, rng.integers(-2, 3, shape))
     x = np.ldexp(rng.uniform(0.5, 1, shape) * rng.choice([1, -1] if f.is_signed else [1], shape), size)
     if case == "one-large":
@@ -158,17 +152,9 @@ def _operands(case: str, rng: np.random.Generator, f: Format, shape: tuple[int, 
     return np.where(rng.random(shape) < 0.25, 0, x) if case == "zeros" else x
 
 
-def assert_matmul(
-    function: Callable[[Any, Any], Any],
-    shape: tuple[int, int, int],
-    *,
-    model: Any = None,
-    bound: float | None = None,
-    operands: tuple[Format | str, Format | str] = ("fp16", "fp16"),
-    dtype: Any = "float32",
-    rounds: int = 8,
-    seed: int = 0,
-) -> None:
+def assert_matmul(function: Callable[[Any, Any], Any], shape: tuple[int, int, int], *, model: Any = None,
+                  bound: float | None = None, operands: tuple[Format | str, Format | str] = ("fp16", "fp16"),
+                  dtype: Any = "float32", rounds: int = 8, seed: int = 0) -> None:
     """That products of matrices are what a machine computes, or near enough to the exact ones.
 
     function: takes arrays a, (m, k), and b, (k, n), of `dtype`, and returns a @ b, (m, n). shape: (m, k, n); (1, k, 1)
@@ -186,9 +172,8 @@ def assert_matmul(
     kind = _fuzz._numpy_dtype(dtype)
 
     def run(a: Any, b: Any) -> Any:
-        return _fuzz._results(
-            function(np.ascontiguousarray(a), np.ascontiguousarray(b)), make_format("fp64"), "float64", (m, n)
-        )[0]
+        product = function(np.ascontiguousarray(a), np.ascontiguousarray(b))
+        return _fuzz._results(product, make_format("fp64"), "float64", (m, n))[0]
 
     def judge(a: Any, b: Any) -> tuple[Any, Any, Any]:
         """The right results, the given ones, and where they differ."""
@@ -203,10 +188,8 @@ def assert_matmul(
     cases = ["sizes", "zeros", "spread", "one-large", "cancel", "subnormal", "overflow", "any"]
     for case in cases if model is not None else cases[:-2]:
         for _ in range(rounds):
-            a, b = (
-                _operands("sizes" if case == "cancel" else case, rng, f, (rows, k))
-                for f, rows in zip(formats, (m, n), strict=True)
-            )
+            a, b = (_operands("sizes" if case == "cancel" else case, rng, f, (rows, k))
+                    for f, rows in zip(formats, (m, n), strict=True))
             if case == "cancel":
                 half = k // 2
                 a[:, half : 2 * half], b[:, half : 2 * half] = -a[:, :half], b[:, :half]
@@ -226,6 +209,5 @@ def assert_matmul(
             want, got, _ = judge(a, b)
             terms = " + ".join(f"{a[i, at]!s} * {b[at, j]!s}" for at in np.flatnonzero(a[i]))
             how = f"by the model {model}" if model is not None else f"exactly, give or take {bound} sum |a b|"
-            raise AssertionError(
-                f"{case}: [{i}, {j}] of {m}x{k}x{n}: {terms or 'nothing'} is {want[i, j]} {how}, not {got[i, j]}"
-            )
+            raise AssertionError(f"{case}: [{i}, {j}] of {m}x{k}x{n}: {terms or 'nothing'} is {want[i, j]} {how}, not "
+                                 f"{got[i, j]}")

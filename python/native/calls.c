@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* Calls function(verb, positional arguments, those by name). */
-static PyObject *call_by(PyObject *function, const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+PyObject *call_by(PyObject *function, const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     PyObject *tuple = PyTuple_New(nargs), *keywords = PyDict_New(), *result = NULL;
     if (tuple && keywords) {
@@ -19,20 +18,11 @@ static PyObject *call_by(PyObject *function, const char *verb, PyObject *const *
         for (Py_ssize_t j = 0; j < named; j++)
             failed |= PyDict_SetItem(keywords, PyTuple_GetItem(names, j), args[nargs + j]);
         if (!failed)
-            result = PyObject_CallFunction(function, "sOO", verb, tuple, keywords);
+            result = verb ? PyObject_CallFunction(function, "sOO", verb, tuple, keywords)
+                          : PyObject_Call(function, tuple, keywords);
     }
     Py_XDECREF(tuple);
     Py_XDECREF(keywords);
-    return result;
-}
-
-PyObject *call_given(PyObject *const *args, Py_ssize_t nargs, PyObject *names)
-{
-    PyObject *module = PyImport_ImportModule("fpemu._given");
-    PyObject *by = module ? PyObject_GetAttrString(module, "adopt") : NULL;
-    PyObject *result = by ? call_by(by, "quantize", args, nargs, names) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(by);
     return result;
 }
 

@@ -26,7 +26,6 @@ enum { MOST_OPERANDS = 5, MOST_DIMENSIONS = 64, TEXT_SIZE = 1024 };
 static xla_error *fail(const xla_frame *frame, int code, const char *message)
 {
     xla_error_arguments arguments = {sizeof arguments, NULL, message, code};
-
     /* cppcheck-suppress returnDanglingLifetime ; XLA copies what it is given */
     return frame->api->create_error(&arguments);
 }
@@ -34,7 +33,6 @@ static xla_error *fail(const xla_frame *frame, int code, const char *message)
 static xla_error *refuse_for(const xla_frame *frame, const char *what, fpemu_status status, const fpemu_why *why)
 {
     char message[256];
-
     if (status == FPEMU_OK)
         return NULL;
     snprintf(message, sizeof message, "fpemu: %s: %s", what, why->argument ? why->message : fpemu_status_text(status));
@@ -44,7 +42,6 @@ static xla_error *refuse_for(const xla_frame *frame, const char *what, fpemu_sta
 static xla_error *refuse(const xla_frame *frame, const char *what, fpemu_status status)
 {
     const fpemu_why none = {0};
-
     return refuse_for(frame, what, status, &none);
 }
 
@@ -52,7 +49,6 @@ static xla_error *refuse(const xla_frame *frame, const char *what, fpemu_status 
 static const void *attribute(const xla_frame *frame, const char *name, int kind)
 {
     const xla_attributes *all = &frame->attributes;
-
     for (int64_t i = 0; i < all->count; i++)
         if (all->kinds[i] == kind && all->names[i]->length == strlen(name) &&
             memcmp(all->names[i]->data, name, all->names[i]->length) == 0)
@@ -64,7 +60,6 @@ static const void *attribute(const xla_frame *frame, const char *name, int kind)
 static int64_t integer(const xla_frame *frame, const char *name)
 {
     const xla_scalar *scalar = attribute(frame, name, XLA_ATTRIBUTE_SCALAR);
-
     return scalar && scalar->type == XLA_S64 ? *(const int64_t *)scalar->value : 0;
 }
 
@@ -72,7 +67,6 @@ static int64_t integer(const xla_frame *frame, const char *name)
 static const int64_t *integers(const xla_frame *frame, const char *name, size_t length)
 {
     const xla_array *array = attribute(frame, name, XLA_ATTRIBUTE_ARRAY);
-
     return array && array->type == XLA_S64 && array->length == length ? array->data : NULL;
 }
 
@@ -82,7 +76,6 @@ static void text(const xla_frame *frame, const char *name, char to[TEXT_SIZE])
     const xla_bytes *bytes = attribute(frame, name, XLA_ATTRIBUTE_STRING);
     const size_t fitting = bytes && bytes->length < TEXT_SIZE ? bytes->length : 0;
     const size_t length = fitting && !memchr(bytes->data, 0, fitting) ? fitting : 0;
-
     if (length)
         memcpy(to, bytes->data, length);
     to[length] = 0;
@@ -126,7 +119,6 @@ static uint64_t element_bytes(int type)
 static array describe(const xla_buffer *buffer, int64_t rank)
 {
     array a = {buffer, rank, 0, 1};
-
     for (int64_t i = buffer->rank - rank; i < buffer->rank; i++)
         a.count *= (uint64_t)buffer->sizes[i];
     a.bytes = a.count * element_bytes(buffer->type);
@@ -137,10 +129,8 @@ static array describe(const xla_buffer *buffer, int64_t rank)
 static void *part(const call *c, const array *a, uint64_t example)
 {
     uint64_t step = 1, place = 0;
-
     for (int64_t i = c->dimensions - 1; i >= 0; i--) {
         const uint64_t size = (uint64_t)c->sizes[i];
-
         if (a->buffer->sizes[i] != 1) {
             place += example % size * step;
             step *= size;
@@ -168,7 +158,6 @@ static bool answered(const xla_frame *frame)
 {
     xla_metadata *metadata;
     const xla_version version = {sizeof version, NULL, XLA_MAJOR, minor_version};
-
     if (!frame->extensions || frame->extensions->type != XLA_EXTENSION_METADATA)
         return false;
     metadata = ((xla_metadata_extension *)frame->extensions)->metadata;
@@ -181,7 +170,6 @@ static bool answered(const xla_frame *frame)
 static void read_rounding(call *c)
 {
     const int64_t *fields = integers(c->frame, "rounding", 7);
-
     if (!fields)
         return;
     c->rounding.mode = (uint8_t)fields[0];
@@ -199,7 +187,6 @@ static bool begin(call *c, const xla_frame *frame, int64_t operands, const int64
                   const int64_t *result_ranks, xla_error **error)
 {
     char spec[TEXT_SIZE];
-
     *error = NULL;
     if (answered(frame))
         return false;
@@ -244,7 +231,6 @@ static fpemu_rounding seek(const call *c, const array *state, uint64_t example)
 {
     const uint32_t *words = part(c, state, example);
     fpemu_rounding rounding = c->rounding;
-
     rounding.seed = word64(words);
     rounding.stream = word64(words + 2);
     rounding.offset = word64(words + 4) + word64(words + 6);
@@ -264,7 +250,6 @@ static xla_error *open_counters(counters *n, const call *c, const array *from, c
 {
     const int64_t *request = integers(c->frame, "request", 5);
     const uint64_t needed = STATS_WORDS + (request ? 2 * (uint64_t)(request[2] + request[4]) : 0);
-
     if (!request || from->count != needed || to->count != needed)
         return fail(c->frame, XLA_INVALID_ARGUMENT, "fpemu: counters of another size than their request");
     n->words = part(c, to, example);
@@ -308,7 +293,6 @@ static fpemu_status quantize_array(const call *c, const fpemu_rounding *rounding
                                    const void *x, void *y, fpemu_stats *stats)
 {
     const fpemu_type type = type_of(&c->operand[0]);
-
     return c->format.scaling == FPEMU_SCALING_NONE
                ? fpemu_quantize(&c->format, rounding, type, n, x, y, stats)
                : fpemu_quantize_tensor(&c->format, rounding, type, shape, x, y, stats);
@@ -335,7 +319,6 @@ static bool cut(const place *p, int64_t dimension)
 static bool at_blocks(const place *p, int64_t dimension, uint64_t length)
 {
     const uint64_t first = p->starts[dimension], past = first + (uint64_t)p->local[dimension];
-
     return first % length == 0 && (past % length == 0 || past == (uint64_t)p->global[dimension]);
 }
 
@@ -352,7 +335,6 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
 {
     const fpemu_format *f = &c->format;
     bool any = false;
-
     if (f->scaling == FPEMU_SCALING_NONE)
         return true;
     for (int64_t i = 0; i < p->rank; i++)
@@ -381,7 +363,6 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
     const int64_t first = c->format.block == FPEMU_BLOCK_TILE ? p->axis - 1 : p->axis;
     uint64_t runs = 1, length = 1, sizes[MOST_DIMENSIONS];
     fpemu_shape shape = {0};
-
     for (int64_t i = 0; i < p->run; i++)
         runs *= (uint64_t)p->local[i];
     for (int64_t i = p->run; i < p->rank; i++)
@@ -398,10 +379,8 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
     for (uint64_t r = 0; r < runs; r++, x += length * size, y += length * size) {
         uint64_t index = 0, step = 1, rest = r;
         xla_error *error;
-
         for (int64_t i = p->rank - 1; i >= 0; i--) {
             uint64_t along = p->starts[i];
-
             if (i < p->run) {
                 along += rest % (uint64_t)p->local[i];
                 rest /= (uint64_t)p->local[i];
@@ -423,11 +402,9 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
 static fpemu_range merge_ranges(const char *words, uint64_t pieces)
 {
     fpemu_range all = {0};
-
     for (uint64_t i = 0; i < pieces; i++) {
         fpemu_range r;
         uint64_t low;
-
         memcpy(&r, words + i * sizeof r, sizeof r);
         if (r.nonzero && (!all.nonzero || r.log2_max > all.log2_max))
             all.log2_max = r.log2_max;
@@ -454,7 +431,6 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
     uint64_t n;
     call c;
     xla_error *error;
-
     if (!begin(&c, frame, 5, operand_ranks, 2, result_ranks, &error))
         return error;
     n = c.operand[0].count;
@@ -462,7 +438,6 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
     global = integers(frame, "global", (size_t)rank);
     if (rank > 0 && rank <= MOST_DIMENSIONS) {
         uint64_t sizes[MOST_DIMENSIONS];
-
         for (int64_t i = 0; i < rank; i++)
             sizes[i] = (uint64_t)local[i];
         if ((error = refuse(frame, "axis", fpemu_shape_of((size_t)rank, sizes, (int)integer(frame, "axis"), &shape))))
@@ -477,7 +452,6 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
         together = together && c.operand[0].buffer->sizes[i] == c.sizes[i];
     if (together) {
         const fpemu_rounding rounding = c.rounding;
-
         shape.outer *= c.examples;
         return refuse(frame, "quantize",
                       quantize_array(&c, &rounding, &shape, n * c.examples, c.operand[0].buffer->data,
@@ -490,7 +464,6 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
         fpemu_range whole;
         counters n_of;
         fpemu_stats *stats = NULL;
-
         if (c.operand[3].count) {
             whole = merge_ranges(part(&c, &c.operand[3], e), c.operand[3].count / RANGE_WORDS);
             shape.whole = &whole;
@@ -502,7 +475,6 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
         }
         if (global && rank > 0) {
             place p = {local, global, part(&c, &c.operand[2], e), rank, rank - 1, integer(frame, "axis")};
-
             while (p.run > 0 && !cut(&p, p.run))
                 p.run--;
             if (!holds_blocks(&c, &p, c.operand[3].count != 0))
@@ -528,7 +500,6 @@ EXPORT xla_error *fpemu_jax_measure(const xla_frame *frame)
     const int64_t rank = integer(frame, "rank"), result_rank = 1;
     call c;
     xla_error *error;
-
     if (!begin(&c, frame, 1, &rank, 1, &result_rank, &error))
         return error;
     for (uint64_t e = 0; e < c.examples; e++) {
@@ -549,7 +520,6 @@ EXPORT xla_error *fpemu_jax_encode(const xla_frame *frame)
     const int64_t rank = integer(frame, "rank"), operand_ranks[2] = {rank, 1};
     call c;
     xla_error *error;
-
     if (!begin(&c, frame, 2, operand_ranks, 1, &rank, &error))
         return error;
     for (uint64_t e = 0; e < c.examples; e++) {
@@ -569,7 +539,6 @@ EXPORT xla_error *fpemu_jax_decode(const xla_frame *frame)
     const int64_t rank = 0;
     call c;
     xla_error *error;
-
     if (!begin(&c, frame, 1, &rank, 1, &rank, &error))
         return error;
     return refuse(frame, "decode",
@@ -587,7 +556,6 @@ EXPORT xla_error *fpemu_jax_arith(const xla_frame *frame)
     const int64_t operand_ranks[4] = {1, rank, rank, rank};
     call c;
     xla_error *error;
-
     if (answered(frame))
         return NULL;
     if (frame->arguments.count < 2 || frame->arguments.count > 4)
@@ -600,7 +568,6 @@ EXPORT xla_error *fpemu_jax_arith(const xla_frame *frame)
         const fpemu_type type = type_of(&c.result[0]);
         void *const y = part(&c, &c.result[0], e);
         fpemu_status status;
-
         for (int64_t i = 1; i < c.operands; i++)
             operands[i - 1] = part(&c, &c.operand[i], e);
         if (operation < FPEMU_OPERATION_COUNT)
@@ -626,7 +593,6 @@ EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
     char model[TEXT_SIZE];
     call c;
     xla_error *error;
-
     if (!begin(&c, frame, 4, operand_ranks, 2, result_ranks, &error))
         return error;
     text(frame, "spec", model);
@@ -646,7 +612,6 @@ EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
         counters n;
         fpemu_stats *stats = NULL;
         fpemu_status status;
-
         for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
             if (targets[i]->format.kind != FPEMU_KIND_INVALID) {
                 targets[i]->rounding.seed = at.seed;
@@ -676,7 +641,6 @@ EXPORT int fpemu_jax_check(const char *spec, const uint8_t fields[7], int type, 
 {
     fpemu_format format;
     fpemu_rounding rounding = {0};
-
     memcpy(&rounding, fields, 7);
     if (fpemu_format_parse(spec, &format, NULL))
         return FPEMU_ERROR_SPEC;
@@ -688,6 +652,5 @@ EXPORT int fpemu_jax_check(const char *spec, const uint8_t fields[7], int type, 
 EXPORT int fpemu_jax_needs_range(const char *spec)
 {
     fpemu_format format;
-
     return fpemu_format_parse(spec, &format, NULL) == FPEMU_OK && needs_range(&format);
 }

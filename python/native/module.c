@@ -13,7 +13,8 @@ static PyObject *native_register(PyObject *module UNUSED, PyObject *args UNUSED,
     } table[] = {{"Format", &python.format}, {"Rounding", &python.rounding},
                  {"Error", &python.error},   {"SpecError", &python.spec_error},
                  {"adopt", &python.adopt},   {"memory", &python.memory},
-                 {"bump", &python.bump},     {"grad", &python.grad}};
+                 {"bump", &python.bump},     {"grad", &python.grad},
+                 {"given", &python.given}};
     for (size_t i = 0; keywords && i < sizeof table / sizeof table[0]; i++) {
         PyObject *object = PyDict_GetItemString(keywords, table[i].name);
         if (object) {
@@ -87,6 +88,7 @@ static PyObject *native_random_word(PyObject *module UNUSED, PyObject *args)
 }
 
 #define FAST(name, text) {#name, (PyCFunction)(void (*)(void))native_##name, METH_FASTCALL | METH_KEYWORDS, text}
+#define FAST_PLAIN(name) FAST(name, NULL)
 static PyMethodDef methods[] = {
     {"register", (PyCFunction)(void (*)(void))native_register, METH_VARARGS | METH_KEYWORDS, NULL},
     {"format", native_format, METH_O, NULL},
@@ -95,7 +97,8 @@ static PyMethodDef methods[] = {
     {"unwatched", (PyCFunction)(void (*)(void))native_unwatched, METH_VARARGS | METH_KEYWORDS, NULL},
     {"library", native_library, METH_NOARGS, NULL},
     FAST(quantize,
-         "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, range=None)\n"
+         "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, range=None, "
+         "scale=None, zero=None, zero_order='after', reciprocal=False, tensor_scale=0.0, words=None, layout='each')\n"
          "--\n"
          "\n"
          "Rounds every element of x once to a value of the format, by its exact value.\n"
@@ -114,7 +117,7 @@ static PyMethodDef methods[] = {
          "stats: a Stats, to which the call adds what happened.\n"
          "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed\n"
          "    scaling).\n"
-         "Further arguments by name, with which out is refused:\n"
+         "The others, with which out is refused:\n"
          "scale: scales in place of those that a format finds, or for one that has none (doc/blocks.md, 1.4): an\n"
          "    array of float32 that broadcasts to the blocks, shaped as Packed.scales; without blocks to x, where\n"
          "    a size that divides x's stands for as many neighbours. reciprocal: x times 1/scale, not x / scale.\n"
@@ -132,24 +135,8 @@ static PyMethodDef methods[] = {
          "other dtypes and objects, ValueError for an out that is read-only or of another shape, and for an axis\n"
          "that there is not.\n"
          ""),
-    FAST(encode, NULL),
-    FAST(decode, NULL),
-    FAST(arith, NULL),
-    FAST(apply, NULL),
-    FAST(compare, NULL),
-    FAST(pack, NULL),
-    FAST(unpack, NULL),
-    FAST(layout, NULL),
-    FAST(measure, NULL),
-    FAST(swizzle, NULL),
-    FAST(matmul, NULL),
-    FAST(unpack_scales, NULL),
-    FAST(extents, NULL),
+    NATIVES(FAST_PLAIN),
     {"device_open", native_device_open, METH_O, NULL},
-    FAST(device_run, NULL),
-    FAST(device_measure, NULL),
-    FAST(device_matmul, NULL),
-    FAST(device_stats, NULL),
     {"delayed_update", native_delayed_update, METH_VARARGS, NULL},
     {"gemm", native_gemm, METH_VARARGS, NULL},
     {"overlap", native_overlap, METH_VARARGS, NULL},
@@ -158,15 +145,9 @@ static PyMethodDef methods[] = {
     {"random_word", native_random_word, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                                        "fpemu._native",
-                                        "The binding of fpemu to libfpemu; the public names stand in fpemu.",
-                                        -1,
-                                        methods,
-                                        NULL,
-                                        NULL,
-                                        NULL,
-                                        NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "fpemu._native", .m_size = -1,
+                                        .m_methods = methods,
+                                        .m_doc = "The binding of fpemu to libfpemu; the public names stand in fpemu."};
 
 PyMODINIT_FUNC PyInit__native(void)
 {

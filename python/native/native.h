@@ -160,7 +160,7 @@ int counting_end(counting *c);
 
 /* What Python's side registers. */
 typedef struct registered {
-    PyObject *format, *rounding, *error, *spec_error, *adopt, *memory, *bump, *grad;
+    PyObject *format, *rounding, *error, *spec_error, *adopt, *memory, *bump, *grad, *given;
 } registered;
 extern registered python;
 
@@ -177,7 +177,7 @@ PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *
 typedef struct parameters {
     const char *function;
     int count, positional, required;
-    const char *name[16];
+    const char *name[15];
 } parameters;
 int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
                     PyObject **value);
@@ -194,8 +194,8 @@ int axis_argument(PyObject *argument, int dimensions, int *axis);
 
 /* ------------------------------------------------------------------------------------------------ calls */
 
-/* quantize with arrays that fpemu/_given.py puts in the order of blocks. */
-PyObject *call_given(PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+/* Calls function(verb, positional arguments, a dictionary of those by name); verb = NULL: function as it was called. */
+PyObject *call_by(PyObject *function, const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 /* Python's side takes the call: it knows other arrays. */
 PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 /* Whether a tensor takes part in autograd now; -1 with an exception. */
@@ -221,28 +221,18 @@ fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *form
                             const view *x, const view *y, int axis, const fpemu_range *whole, const fpemu_given *given,
                             fpemu_stats *stats);
 
+/* A function that is called by place and by name. Those of NATIVES have no documentation: Python's side calls them. */
 #define NATIVE(name)                                                                                                   \
     PyObject *native_##name(PyObject *module UNUSED, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
-NATIVE(encode);
-NATIVE(decode);
-NATIVE(arith);
-NATIVE(apply);
-NATIVE(compare);
-NATIVE(pack);
-NATIVE(unpack);
-NATIVE(layout);
-NATIVE(measure);
-NATIVE(swizzle);
-NATIVE(matmul);
-NATIVE(unpack_scales);
-NATIVE(extents);
-NATIVE(device_run);
-NATIVE(device_measure);
-NATIVE(device_matmul);
-NATIVE(device_stats);
+#define NATIVES(each)                                                                                                  \
+    each(encode), each(decode), each(arith), each(apply), each(compare), each(pack), each(unpack), each(layout),       \
+        each(measure), each(swizzle), each(matmul), each(unpack_scales), each(extents), each(quantize_given),          \
+        each(device_run), each(device_measure), each(device_matmul), each(device_stats)
+#define NATIVE_TYPE(name) native_##name
+typedef PyObject *native(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+native NATIVES(NATIVE_TYPE), native_quantize;
 PyObject *native_device_open(PyObject *module, PyObject *path);
 PyObject *native_delayed_update(PyObject *module, PyObject *args);
 PyObject *native_gemm(PyObject *module, PyObject *args);
-PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 
 #endif /* FPEMU_NATIVE_H */

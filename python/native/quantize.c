@@ -215,24 +215,15 @@ static int own_arrays_of(PyObject *argument, const fpemu_rounding *r, uint64_t f
     return 0;
 }
 
-PyObject *native_quantize(PyObject *module UNUSED, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+/* a: x, format, rounding, axis, offset, out, stats, range, what own_arrays_of takes; args and names: the call itself. */
+static PyObject *run_quantize(const char *verb, PyObject *const *a, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *names)
 {
-    static const parameters p = {"quantize",
-                                 16,
-                                 3,
-                                 2,
-                                 {"x", "format", "rounding", "axis", "offset", "out", "stats", "range", "scale", "zero",
-                                  "zero_order", "reciprocal", "tensor_scale", "words", "layout", "given"}};
-    PyObject *a[16], *made = NULL;
-    if (parse_arguments(&p, args, nargs, names, a))
-        return NULL;
-    for (int i = 8; i < 15; i++)
-        if (a[i])
-            return call_given(args, nargs, names);
+    PyObject *made = NULL;
     view x, y;
     const int found = operand_view(a[0], "x", NULL, &x);
     if (found <= 0)
-        return found ? NULL : call_adopter("quantize", args, nargs, names);
+        return found ? NULL : call_adopter(verb, args, nargs, names);
     PyObject *const out = a[5] && a[5] != Py_None ? a[5] : NULL;
     format_object *format = format_of(a[1]);
     rounding_object *rounding = format ? rounding_of(a[2]) : NULL;
@@ -246,7 +237,7 @@ PyObject *native_quantize(PyObject *module UNUSED, PyObject *const *args, Py_ssi
     if (!rounding || stats_of(a[6], &stats) || u64_argument(a[4], "offset", &offset) ||
         axis_argument(a[3], x.dimensions, &axis) || range_of(a[7], &range, &whole))
         goto end;
-    if (own_arrays_of(a[15], &rounding->value, offset + rounding->value.offset, x.count, &given))
+    if (own_arrays_of(a[8], &rounding->value, offset + rounding->value.offset, x.count, &given))
         goto end;
     const fpemu_prepared *const call =
         given.rounding.words ? prepared_apart(format, &given.rounding, x.type, FPEMU_USE_QUANTIZE, "quantize", &own)
@@ -269,4 +260,26 @@ end:
     Py_XDECREF(format);
     Py_XDECREF(rounding);
     return made;
+}
+
+NATIVE(quantize_given)
+{
+    return takes("quantize_given", nargs, 9, names) ? NULL : run_quantize("quantize_given", args, args, nargs, names);
+}
+
+NATIVE(quantize)
+{
+    static const parameters p = {"quantize",
+                                 15,
+                                 3,
+                                 2,
+                                 {"x", "format", "rounding", "axis", "offset", "out", "stats", "range", "scale", "zero",
+                                  "zero_order", "reciprocal", "tensor_scale", "words", "layout"}};
+    PyObject *a[15];
+    if (parse_arguments(&p, args, nargs, names, a))
+        return NULL;
+    for (int i = 8; i < 15; i++)
+        if (a[i])
+            return call_by(python.given, NULL, args, nargs, names);
+    return run_quantize("quantize", a, args, nargs, names); /* a[8] is NULL: the caller has told no scales */
 }

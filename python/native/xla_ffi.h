@@ -15,17 +15,8 @@
 enum { XLA_MAJOR = 0, XLA_MINOR = 3 };
 
 /* Types of elements, as XLA numbers them. */
-enum {
-    XLA_U8 = 6,
-    XLA_U16 = 7,
-    XLA_U32 = 8,
-    XLA_U64 = 9,
-    XLA_S64 = 5,
-    XLA_F16 = 10,
-    XLA_F32 = 11,
-    XLA_F64 = 12,
-    XLA_BF16 = 16
-};
+enum { XLA_S64 = 5, XLA_U8 = 6, XLA_U16 = 7, XLA_U32 = 8, XLA_U64 = 9 };
+enum { XLA_F16 = 10, XLA_F32 = 11, XLA_F64 = 12, XLA_BF16 = 16 };
 
 /* Kinds of arguments, results and attributes; kinds of extensions; the stage at which a handler computes; errors. */
 enum { XLA_ARGUMENT_BUFFER = 1, XLA_RESULT_BUFFER = 1 };

@@ -283,6 +283,29 @@ def test_stochastic_sums_follow_their_seed(rng):
     assert not np.array_equal(fpemu.matmul(a, b, "seq(fp(6,9,0)/sr)", seed=2), first)
 
 
+@pytest.mark.parametrize("splits,bound", [("bf16x3", 3.1 * 2**-16), ("bf16x6", 2.1 * 2**-24), ("bf16x9", 0),
+                                          ("tf32x3", 3.1 * 2**-22), ("int8x3", None), ("int8x8", None),
+                                          ("int8x9", None)])
+def test_split_products_keep_their_bounds(rng, splits, bound):
+    """Those that doc/accumulation.md states of exact sums; those of binary64 add one rounding a term and element."""
+    dtype = "float64" if bound is None else "float32"
+    a, b = ((rng.standard_normal(s) * 2.0**rng.integers(-3, 4, s)).astype(dtype) for s in ((4, 50), (50, 3)))
+    c = fpemu.matmul(a.astype(np.float64), b.astype(np.float64), f"fp64; splits={splits}")
+    worst = 0.0
+    for i, j in np.ndindex(c.shape):
+        products = [Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a[i], b[:, j], strict=True)]
+        size = float(sum(map(abs, products)))
+        error = abs(float(Fraction(float(c[i, j])) - sum(products)))
+        if bound is None:
+            count, (e, f) = int(splits[5:]), (int(np.frexp(np.abs(v).max())[1]) for v in (a[i], b[:, j]))
+            limit = (count + 2) * 50 * 2.0**(e + f - 7 * count) + count**2 / 2 * 2**-53 * size
+        else:
+            limit = bound * size + 450 * 2**-53 * size
+        assert error <= limit, splits
+        worst = max(worst, error / limit)
+    assert worst > 1e-4  # the limit is not idle
+
+
 # --------------------------------------------------------------------------------------------------- arrays
 def test_an_array_rounds_every_operation():
     x = fpemu.array([0.1, 0.2, 0.3], "e4m3fn")

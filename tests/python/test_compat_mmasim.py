@@ -125,7 +125,7 @@ def compare(helper, operation, spec, names, depth, *, half=False, scales=None):
 AMD = [("CDNA1", "f32_16x16x16f16", "tc(cdna1,fp16)", "fp16"), ("CDNA1", "f32_16x16x8bf16", "tc(cdna1,bf16)", "bf16"),
        ("CDNA2", "f32_16x16x16f16", "tc(cdna2,fp16)", "fp16"),
        ("CDNA2", "f32_16x16x16bf16_1k", "tc(cdna2,bf16)", "bf16"),
-       ("CDNA2", "f32_16x16x8bf16", "fused(2,chained,fp32,ways=2,late=1,flush); ab=bf16:flushin", "bf16"),
+       ("CDNA2", "f32_16x16x8bf16", "tc(cdna2old,bf16)", "bf16"),
        ("CDNA3", "f32_16x16x16_f16", "tc(cdna3,fp16)", "fp16"),
        ("CDNA3", "f32_16x16x16_bf16", "tc(cdna3,bf16)", "bf16"),
        ("CDNA3", "f32_16x16x8_xf32", "tc(cdna3,tf32)", "tf32"),

@@ -58,7 +58,7 @@ def test_linear_is_the_product_of_casts_bit_for_bit():
     assert torch.equal(b.grad, g.sum((0, 1)))
 
 
-@pytest.mark.parametrize("accumulator", [None, "seq(fp32)"])
+@pytest.mark.parametrize("accumulator", [None, "seq(fp32)", "fp64; splits=int8x8"])
 @pytest.mark.parametrize("shape, outputs", [((2, 0), 3), ((2, 4, 0), 3), ((0,), 3), ((2, 4), 0), ((4,), 0)])
 def test_linear_without_inputs_or_outputs_is_torch_s(accumulator, shape, outputs):
     product = ft.Product(accumulator=accumulator)

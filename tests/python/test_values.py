@@ -386,7 +386,8 @@ def test_help_reads_like_a_page():
                     assert value.__doc__, (name, member)
     import inspect
     assert list(inspect.signature(fpemu.quantize).parameters) == ["x", "format", "rounding", "axis", "offset", "out",
-                                                                  "stats", "range"]
+                                                                  "stats", "range", "scale", "zero", "zero_order",
+                                                                  "reciprocal", "tensor_scale", "words", "layout"]
 
 
 def test_import_brings_nothing_else():

@@ -18,23 +18,7 @@ where the shard lies. Outside `shard_map` an array keeps its indices however it 
 """
 
 from ._calls import Counters, counters
-from ._functions import (
-                         add,
-                         apply,
-                         decode,
-                         div,
-                         dot_general,
-                         encode,
-                         fma,
-                         matmul,
-                         maximum,
-                         measure,
-                         minimum,
-                         mul,
-                         quantize,
-                         sqrt,
-                         sub,
-)
+from ._functions import *
 
 __all__ = ["Counters", "add", "apply", "counters", "decode", "div", "dot_general", "encode", "fma", "matmul", "maximum",
            "measure", "minimum", "mul", "quantize", "sqrt", "sub"]

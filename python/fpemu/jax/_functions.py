@@ -20,6 +20,9 @@ from fpemu._values import _OPERATIONS
 from . import _calls
 from ._calls import Counters, Word
 
+__all__ = ["add", "apply", "decode", "div", "dot_general", "encode", "fma", "matmul", "maximum", "measure", "minimum",
+           "mul", "quantize", "sqrt", "sub"]
+
 FormatLike: TypeAlias = "fpemu.Format | str"
 RoundingLike: TypeAlias = "fpemu.Rounding | str"
 

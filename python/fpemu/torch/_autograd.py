@@ -236,15 +236,9 @@ def _maximum(g: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
 
 
 PARTIALS: dict[str, Callable[..., tuple[Tensor, ...]]] = {
-    "add": lambda g, a, b: (g, g),
-    "sub": lambda g, a, b: (g, -g),
-    "mul": lambda g, a, b: (g * b, g * a),
-    "div": lambda g, a, b: (g / b, -g * a / (b * b)),
-    "sqrt": lambda g, a: (g / (2 * a.sqrt()),),
-    "fma": lambda g, a, b, c: (g * b, g * a, g),
-    "minimum": _minimum,
-    "maximum": _maximum,
-    "minimum_number": _minimum,
+    "add": lambda g, a, b: (g, g), "sub": lambda g, a, b: (g, -g), "mul": lambda g, a, b: (g * b, g * a),
+    "div": lambda g, a, b: (g / b, -g * a / (b * b)), "sqrt": lambda g, a: (g / (2 * a.sqrt()),),
+    "fma": lambda g, a, b, c: (g * b, g * a, g), "minimum": _minimum, "maximum": _maximum, "minimum_number": _minimum,
     "maximum_number": _maximum,
 }
 
@@ -255,33 +249,18 @@ def _gelu(x: Tensor) -> Tensor:
 
 # Of fpemu_apply: the derivative of the exact function.
 DERIVATIVES: dict[str, Callable[[Tensor], Tensor]] = {
-    "exp": torch.exp,
-    "exp2": lambda x: torch.exp2(x) * math.log(2),
-    "exp10": lambda x: torch.pow(10, x) * math.log(10),
-    "expm1": torch.exp,
-    "log": lambda x: 1 / x,
-    "log2": lambda x: 1 / (x * math.log(2)),
-    "log10": lambda x: 1 / (x * math.log(10)),
-    "log1p": lambda x: 1 / (1 + x),
-    "sin": torch.cos,
-    "cos": lambda x: -torch.sin(x),
-    "tan": lambda x: 1 + torch.tan(x).square(),
-    "asin": lambda x: torch.rsqrt(1 - x * x),
-    "acos": lambda x: -torch.rsqrt(1 - x * x),
-    "atan": lambda x: 1 / (1 + x * x),
-    "sinh": torch.cosh,
-    "cosh": torch.sinh,
-    "tanh": lambda x: 1 - torch.tanh(x).square(),
-    "asinh": lambda x: torch.rsqrt(1 + x * x),
-    "acosh": lambda x: torch.rsqrt(x * x - 1),
-    "atanh": lambda x: 1 / (1 - x * x),
+    "exp": torch.exp, "exp2": lambda x: torch.exp2(x) * math.log(2), "exp10": lambda x: torch.pow(10, x) * math.log(10),
+    "expm1": torch.exp, "log": lambda x: 1 / x, "log2": lambda x: 1 / (x * math.log(2)),
+    "log10": lambda x: 1 / (x * math.log(10)), "log1p": lambda x: 1 / (1 + x), "sin": torch.cos,
+    "cos": lambda x: -torch.sin(x), "tan": lambda x: 1 + torch.tan(x).square(),
+    "asin": lambda x: torch.rsqrt(1 - x * x), "acos": lambda x: -torch.rsqrt(1 - x * x),
+    "atan": lambda x: 1 / (1 + x * x), "sinh": torch.cosh, "cosh": torch.sinh,
+    "tanh": lambda x: 1 - torch.tanh(x).square(), "asinh": lambda x: torch.rsqrt(1 + x * x),
+    "acosh": lambda x: torch.rsqrt(x * x - 1), "atanh": lambda x: 1 / (1 - x * x),
     "erf": lambda x: torch.exp(-x * x) * (2 / math.sqrt(math.pi)),
-    "erfc": lambda x: torch.exp(-x * x) * (-2 / math.sqrt(math.pi)),
-    "rsqrt": lambda x: torch.pow(x, -1.5) / -2,
+    "erfc": lambda x: torch.exp(-x * x) * (-2 / math.sqrt(math.pi)), "rsqrt": lambda x: torch.pow(x, -1.5) / -2,
     "sigmoid": lambda x: torch.sigmoid(x) * torch.sigmoid(-x),
-    "silu": lambda x: torch.sigmoid(x) * (1 + x * torch.sigmoid(-x)),
-    "gelu": _gelu,
-    "softplus": torch.sigmoid,
+    "silu": lambda x: torch.sigmoid(x) * (1 + x * torch.sigmoid(-x)), "gelu": _gelu, "softplus": torch.sigmoid,
 }
 
 

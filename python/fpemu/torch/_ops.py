@@ -429,16 +429,10 @@ def _single_quantize(in_dims: Sequence[Any], x: Tensor, format: str, rounding: s
     is not is left to the single calls, which refuse it."""
     backward, backward_rounding = (*rest, *(None,) * 8)[1:3]
     ndim = max(x.ndim - 1, 1)
-    return (
-        in_dims[0] is not None
-        and -ndim <= axis < ndim
-        and all(d is None for d in in_dims[1:])
-        and block_of(format_of(format)) is None
-        and not is_stochastic(rounding)
-        and (backward is None or block_of(format_of(backward)) is None)
-        and not (backward_rounding and is_stochastic(backward_rounding))
+    return in_dims[0] is not None and -ndim <= axis < ndim and all(d is None for d in in_dims[1:]) \
+        and all(f is None or block_of(format_of(f)) is None for f in (format, backward)) \
+        and not any(r and is_stochastic(r) for r in (rounding, backward_rounding)) \
         and not any(isinstance(r, (list, Tensor)) for r in rest)
-    )
 
 
 # ----------------------------------------------------------------------------------------------------- random state

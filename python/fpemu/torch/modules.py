@@ -21,16 +21,7 @@ from torch import Tensor, nn
 from . import functional as f
 from ._shard import BatchPart
 from .everywhere import Functions, plans
-from .functional import (
-    STREAMS,
-    Plan,
-    Site,
-    make_embedding_plan,
-    make_norm_plan,
-    make_plan,
-    make_product_plan,
-    make_softmax_plan,
-)
+from .functional import STREAMS, Plan, make_plan, make_product_plan, make_softmax_plan
 from .quantizer import _replayed, refuse_script
 from .recipe import Recipe
 
@@ -61,7 +52,7 @@ class Attachment:
     def __init__(self, recipe: Recipe, base: type, plans: dict[str, Plan], seed: int, stream: int) -> None:
         self.recipe = recipe
         self.base = base  # the class that revert gives back
-        self.sites = {name: Site(plan) for name, plan in plans.items()}
+        self.sites = {name: f.Site(plan) for name, plan in plans.items()}
         self.site = next(iter(self.sites.values()))
         self.stream = stream
         self.streams: Optional[Tensor] = None  # (slots, 2) rows of [seed, stream] for the next call
@@ -216,7 +207,7 @@ class _Embedding(Quantized):
     """nn.Embedding by a recipe's embedding: functional.embedding."""
 
     multiplies = False
-    make_plan = staticmethod(make_embedding_plan)
+    make_plan = staticmethod(f.make_embedding_plan)
 
     def forward(self, input: Tensor) -> Tensor:
         return f._embedding(input, self.weight, self._fpemu.site, self._fpemu.states(), padding_idx=self.padding_idx,
@@ -252,7 +243,7 @@ class _OwnForward(Quantized):
             y = base.forward(stand_in, *args, **kwargs)
         return f._pass(y, site, -1, f.GRADIENT, self.axis, states) if isinstance(y, Tensor) else y
 
-    def _rounded(self, x: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
+    def _rounded(self, x: Tensor, site: f.Site, states: Optional[Tensor]) -> Tensor:
         f._check_batched(site, x.dim() > len(self.__dict__.get("normalized_shape", ())))
         return f._pass(x, site, f.INPUT, -1, self.axis, states)
 
@@ -260,7 +251,7 @@ class _OwnForward(Quantized):
 class _Norm(_OwnForward):
     """A norm by a recipe's norm, as functional.layer_norm."""
 
-    make_plan = staticmethod(make_norm_plan)
+    make_plan = staticmethod(f.make_norm_plan)
 
 
 class NamedNorm:
@@ -276,7 +267,7 @@ class _ChannelNorm(_Norm):
 class _EmbeddingBag(_OwnForward):
     """nn.EmbeddingBag by a recipe's embedding, as functional.embedding; the whole table is rounded."""
 
-    make_plan = staticmethod(make_embedding_plan)
+    make_plan = staticmethod(f.make_embedding_plan)
 
 
 class _Attention(Quantized):

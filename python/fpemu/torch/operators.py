@@ -17,18 +17,9 @@ from fpemu import Format, Range, Rounding, Stats, _native
 from fpemu._arrays import check_memory, is_audited
 from fpemu._values import _OPERATIONS
 
-from . import _device, _ops
+from . import _device, _ops, _spec
 from ._autograd import call, check_gradient, check_ste, inside_range, straight_through, wants_gradient
-from ._spec import (
-    check_state,
-    check_tensors,
-    format_text,
-    is_stochastic,
-    rounding_of,
-    rounding_text,
-    state_of,
-    with_state,
-)
+from ._spec import check_state, check_tensors, format_text, is_stochastic, rounding_text, state_of
 from .counters import read_stats, stats_on
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
@@ -94,9 +85,9 @@ def quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", 
         if ste != "identity" or backward is not None or backward_rounding != "rne":
             _check_gradient(format, ste, backward, backward_rounding)
         if state is not None:
-            rounding = with_state(rounding_text(rounding), state)
+            rounding = _spec.with_state(rounding_text(rounding), state)
     if type(rounding) is str and "," in rounding:  # more than the library reads in a text
-        rounding = rounding_of(rounding)
+        rounding = _spec.rounding_of(rounding)
     if stats is None:  # the usual call, of which arguments by name cost a tenth; the binding asks who watches
         return (_quantize_native(x, format, rounding) if axis == -1 else
                 _quantize_native(x, format, rounding, axis=axis))
@@ -121,10 +112,9 @@ def _through_dispatcher(x: Tensor, format: str | Format, rounding: str | Roundin
         state = state_of(rounding)
         if state is None and not isinstance(backward_rounding, str):
             state = state_of(backward_rounding)
-    return _with_stats(
-        "quantize", stats, x, format_text(format), rounding_text(rounding), state, axis, ste,
-        None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats,
-        whole, start, range)
+    back = None if backward is None else format_text(backward)
+    return _with_stats("quantize", stats, x, format_text(format), rounding_text(rounding), state, axis, ste, back,
+                       rounding_text(backward_rounding), backward_stats, whole, start, range)
 
 
 class _Plain(torch.autograd.Function):

@@ -37,15 +37,7 @@ from .linear import Linear, addmm, bmm, linear, matmul
 from .mx_mapping import inject_pyt_ops
 from .mx_ops import quantize_mx_op
 from .quantize import quantize_bfloat
-from .specs import (
-    MxSpecs,
-    add_mx_args,
-    apply_mx_specs,
-    finalize_mx_specs,
-    get_backwards_mx_specs,
-    get_default_mx_specs,
-    get_mx_specs,
-)
+from .specs import *
 
 __all__ = ["DEFECTS", "ElemFormat", "Linear", "MxSpecs", "RoundingMode", "add_mx_args", "addmm", "apply_mx_specs",
            "bmm", "finalize_mx_specs", "get_backwards_mx_specs", "get_default_mx_specs", "get_mx_specs",

@@ -10,6 +10,9 @@ import os
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
+__all__ = ["MxSpecs", "add_mx_args", "apply_mx_specs", "finalize_mx_specs", "get_backwards_mx_specs",
+           "get_default_mx_specs", "get_mx_specs"]
+
 # key: (default, what it says)
 _KEYS: dict[str, tuple[Any, str]] = {
     "scale_bits": (0, "bits of a block's scale; 0 is 8"),
