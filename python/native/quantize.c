@@ -215,7 +215,7 @@ static int own_arrays_of(PyObject *argument, const fpemu_rounding *r, uint64_t f
     return 0;
 }
 
-/* a: x, format, rounding, axis, offset, out, stats, range, what own_arrays_of takes; args and names: the call itself. */
+/* a: x, format, rounding, axis, offset, out, stats, range, what own_arrays_of takes; args, names: the call itself. */
 static PyObject *run_quantize(const char *verb, PyObject *const *a, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *names)
 {
