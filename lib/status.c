@@ -43,6 +43,7 @@ static const struct {
     {"exact_sum", sizeof(fpemu_exact_sum)},
     {"stats", sizeof(fpemu_stats)},
     {"range", sizeof(fpemu_range)},
+    {"given", sizeof(fpemu_given)},
     {"shape", sizeof(fpemu_shape)},
     {"layout", sizeof(fpemu_layout)},
     {"extent", sizeof(fpemu_extent)},

@@ -104,6 +104,8 @@ put("packed.safetensors", ("m.big_packed", "F32", [1], 4))
 put("odd.safetensors", ("m.w", "F32", [2, 48], 384))
 put("nameless.safetensors", ("", "F32", [1, 32], 128))
 put("dot.safetensors", ("m.", "F32", [1, 32], 128))
+put("gptq.safetensors", ("l.qweight", "I32", [8, 16], 512), ("l.qzeros", "I32", [2, 2], 16),
+    ("l.scales", "F16", [2, 16], 64), ("l.g_idx", "I32", [64], 256))
 put("names.safetensors", ("m.a", "F32", [1, 32], 128), ("m.a_scales", "U8", [3], 3), ("b", "F32", [32], 128))
 END
 for name in shapes types six global twice; do
@@ -117,6 +119,11 @@ for name in shapes types six global twice; do
     fails 1 "$lacks; 2 tensors are such" unpack --list $name.safetensors
     fails 1 'no file of packed tensors' unpack $name.safetensors -o no.safetensors --as-numbers
 done
+
+printf '{' >config.json
+fails 1 'GPTQ, the nearest, has a config.json beside it that is JSON' unpack gptq.safetensors -o no.safetensors
+rm config.json
+gives '' unpack gptq.safetensors -o out.safetensors
 
 # A directory of files, in each of which parts are put together; formats that differ from tensor to tensor
 mkdir model mixed
@@ -238,6 +245,46 @@ assert made[0] == [sys.argv[2]] or sys.argv[2] == "nvfp4" and "4over6" not in st
 done
 "$FPEMU" judge out.safetensors >table || failed judge
 grep -q 'z.weight_global_scale divides: values are code . scale / it, here 1$' table || failed "$(cat table)"
+# One code, sign of a zero, scale or number of the whole tensor that is another is no such rule's; NaN are NaN. Without
+# the tensors before, reciprocal scales fit whose largest element is a little less than the largest code stands for
+cat >alter.py <<'END'
+import sys, ml_dtypes, numpy as np
+from safetensors.numpy import load_file, save_file
+np.float8_e4m3fn = ml_dtypes.float8_e4m3fn
+if sys.argv[1] == "source":
+    x = np.random.default_rng(1).standard_normal((256, 384)).astype(np.float32)
+    factor = np.float32(448) / abs(x).max(1, keepdims=True)
+    save_file({"l.w": (x * factor).clip(-448, 448).astype(np.float8_e4m3fn), "l.w_scale_inv": 1 / factor},
+              "reciprocal.safetensors")
+    x[0, 0] = 5.25
+    while 1 / (u := np.float32(2688) / x[0, 0]) != 1 / np.nextafter(u, np.float32(np.inf)):
+        x[0, 0] += 2.0**-10 # until two u have one reciprocal
+    save_file({"l.w": x}, "source.safetensors")
+    x[3, 5] = np.nan
+    scale = abs(x).max(1, keepdims=True) / np.float32(448)
+    save_file({"l.w": (x / scale).astype(np.float8_e4m3fn), "l.w_scale_inv": scale}, "nan.safetensors")
+    save_file({"l.w": x}, "nan-in.safetensors")
+else:
+    made, x = load_file("made.safetensors"), load_file("source.safetensors")["l.w"].reshape(-1)
+    zero = np.flatnonzero((made["l.w_packed"].reshape(-1) & 7 == 0) & (x[::2] != 0))[0]
+    for case, part, at, bits in (("code", "packed", 9, 1), ("zero", "packed", zero, 8), ("scale", "scale", 2, 1),
+                                 ("whole", "global_scale", 0, 1)):
+        parts = {k: v.copy() for k, v in made.items()}
+        codes = parts["l.w_" + part].view(np.uint32 if part == "global_scale" else np.uint8).reshape(-1)
+        codes[at] = codes[at] ^ bits if case != "whole" else codes[at] + 1
+        save_file(parts, case + ".safetensors")
+END
+python3 alter.py source || failed 'no file'
+gives '' pack nvfp4 source.safetensors -o made.safetensors --layout compressed-tensors
+python3 alter.py made || failed 'no file'
+for case in code zero scale whole; do
+    "$FPEMU" judge $case.safetensors --against source.safetensors >table || failed judge
+    ! grep 'made by  nvfp4$' table || failed "$case: $(cat table)"
+done
+"$FPEMU" judge nan.safetensors --against nan-in.safetensors >table || failed judge
+grep -q 'made by  group(e4m3fn,block=row)$' table || failed "$(cat table)"
+"$FPEMU" judge reciprocal.safetensors >table || failed judge
+grep -q 'fits     scaled(e4m3fn,block=row)$' table || failed "$(cat table)"
 fails 1 "no tensor '" judge out.safetensors --against odd.safetensors
 fails 1 'no codes with scales' judge in.safetensors
 

@@ -141,8 +141,8 @@ static void check_peak(const char *model, const char *batch)
            told / 1e6, peak / 1e6);
     double apart = 0; /* values and gradients, each in a place of its own */
     for (int i = 0; t && i < graph_values(t->g); i++)
-        apart +=
-            2.0 * sizeof(float) * s.train.batch * graph_value(t->g, i)->rows_per_sample * graph_value(t->g, i)->row;
+        apart += 2.0 * sizeof(float) * (double)s.train.batch * (double)graph_value(t->g, i)->rows_per_sample *
+                 (double)graph_value(t->g, i)->row;
     const double passes = t ? (double)memory_of_passes(t->g, s.train.batch) : 0;
     EXPECT(3 * passes < 2 * apart, "%s, %s: the passes take %.1f MB of %.1f", model, batch, passes / 1e6, apart / 1e6);
     trainer_free(t);

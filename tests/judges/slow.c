@@ -698,8 +698,9 @@ static judge_result round_loaded(slow *s, outcome x, int xnegative, uint64_t xbi
     }
     if (y == NAN_OUT && !(r.events & JUDGE_OVERFLOW))
         r.events |= JUDGE_INVALID;
-    if (y == FINITE && s->f.kind == FPEMU_KIND_FLOAT && mpz_sgn(s->y) && floor_log2(s, s->y) < s->emin &&
-        floor_log2(s, s->max) >= s->emin)
+    const long normal = is_hif8(s) ? -15 : s->emin;
+    if (y == FINITE && s->f.kind == FPEMU_KIND_FLOAT && mpz_sgn(s->y) && floor_log2(s, s->y) < normal &&
+        floor_log2(s, s->max) >= normal)
         r.events |= JUDGE_SUBNORMAL;
     switch (y) {
     case NAN_OUT:

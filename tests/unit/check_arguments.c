@@ -88,7 +88,7 @@ START_TEST(formats_out_of_range)
 #define TAMPER(spec, field, value) (f = format_of(spec), f.field = value, all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1))
     /* fpemu_format_complete derives the width of a float; other calls do not */
     EACH(TAMPER("e4m3fn", kind, 0xffffffffu), TAMPER("e4m3fn", mantissa_bits, 53), TAMPER("fixed(8,4)", bits, 65),
-         TAMPER("int8", scale, NAN), TAMPER("posit(8,2)", exponent_bits, 5), TAMPER("e4m3fn", bits, 65));
+         TAMPER("int8", scale, NAN), TAMPER("posit(8,2)", exponent_bits, 6), TAMPER("e4m3fn", bits, 65));
 #undef TAMPER
     f = format_of("int(8,scale=0.1)"); /* a scale that binary32 makes zero or infinite of, there */
     f.scale = 1e-60;

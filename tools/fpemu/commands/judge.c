@@ -150,9 +150,12 @@ static void round_to(const dtype *type, size_t n, float *y)
 
 static void compare_values(const subject *s, verdict *v, const float *y)
 {
+    const bool one_zero = strncmp(s->element, "int", 3) == 0 || strcmp(s->element, "nf4") == 0;
     v->values = 0;
     for (uint64_t i = 0; i < s->t->count; i++) {
-        if (y[i] != s->y[i] && v->values++ == 0) {
+        const bool same = y[i] == s->y[i] ? one_zero || s->x[i] == 0 || !signbit(y[i]) == !signbit(s->y[i])
+                                          : isnan(y[i]) && isnan(s->y[i]);
+        if (!same && v->values++ == 0) {
             v->first_value = i;
             v->value[0] = s->y[i];
             v->value[1] = y[i];
@@ -187,9 +190,10 @@ static void apply_rule(const subject *s, verdict *v, const fpemu_format *format)
     v->can = fpemu_scales(format, FPEMU_TYPE_F32, &shape, s->x, scales, NULL, whole) == FPEMU_OK &&
              fpemu_quantize_tensor(format, &nearest, FPEMU_TYPE_F32, &shape, s->x, y, NULL) == FPEMU_OK;
     round_to(v->can ? s->result : NULL, s->t->count, y);
-    v->whole = v->can && s->two_levels && whole[1] != s->whole[1] && whole[0] != s->whole[0];
+    const int kept = s->two_levels && !s->t->stored.layout->global_divides;
+    v->whole = v->can && s->two_levels && whole[kept] != s->whole[kept];
     for (uint64_t i = 0; v->can && i < s->blocks; i++)
-        if (scales[i] != s->s[i])
+        if (scales[i] != s->s[i] && !(isnan(scales[i]) && isnan(s->s[i])))
             count_scale(v, i, s->s[i], scales[i]);
     if (v->can)
         compare_values(s, v, y);
@@ -212,10 +216,10 @@ static int ascending(const void *a, const void *b)
 /* The least and the largest number that become the magnitude next to p; what saturates has no largest. */
 static void ends_of(const float *magnitude, size_t n, float p, float *least, float *largest)
 {
-    size_t i = 0;
-    while (i + 1 < n && fabsf(magnitude[i + 1] - p) <= fabsf(magnitude[i] - p))
-        i++;
-    *least = i > 0 ? (magnitude[i - 1] + magnitude[i]) / 2 : 0;
+    size_t i = 0, below = 0; /* each may be there twice */
+    for (; i + 1 < n && fabsf(magnitude[i + 1] - p) <= fabsf(magnitude[i] - p); i++)
+        below = magnitude[i + 1] > magnitude[i] ? i : below;
+    *least = i > below ? (magnitude[below] + magnitude[i]) / 2 : 0;
     *largest = i + 1 < n ? (magnitude[i] + magnitude[i + 1]) / 2 : 2 * magnitude[i];
 }
 
@@ -288,7 +292,7 @@ static double sqnr(const subject *s, double *worst)
         noise += d * d;
         *worst = fmax(*worst, fabs(d));
     }
-    return 10 * log10(signal / noise);
+    return noise == 0 ? INFINITY : isnan(noise) ? NAN : 10 * log10(signal / noise);
 }
 
 static void print_verdict(const verdict *v, bool against)

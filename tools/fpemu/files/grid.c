@@ -557,6 +557,8 @@ static bool find_qweight(search *s)
         (g->block[1] = block_along(inputs, groups)) == 0) {
         return lacks(s, "codes, scales and zero points for the same inputs and outputs");
     }
+    if (!awq && json_is_false(s->m->config))
+        return lacks(s, "a config.json beside it that is JSON");
     integers(s, bits, 0);
     code_integers(&g->code, bits, 0); /* of 8 bits, too */
     s->found->dimensions = 2;

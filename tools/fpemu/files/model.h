@@ -78,7 +78,7 @@ typedef struct model {
     size_t parts, turned; /* turned: the one that `file` is */
     json_t *index;        /* what the index of such files says; NULL: there is none */
     char *index_name, *index_path;
-    json_t *config; /* the config.json beside them; or NULL */
+    json_t *config; /* the config.json beside them, `false` where it is no JSON; or NULL */
     void *pages;    /* what grid.c read last; or NULL */
     FILE *file;
     struct npz *npz;

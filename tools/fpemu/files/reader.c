@@ -121,12 +121,12 @@ static bool choose_kind(model *m, const unsigned char *start, size_t size, const
     }
     if (size >= 4 && memcmp(start, "GGUF", 4) == 0)
         m->kind = MODEL_GGUF;
+    else if (size > 8 && start[8] == '{' && memcmp(start, "\x93NUMPY", 6) != 0)
+        m->kind = MODEL_SAFETENSORS; /* first its length, which may begin as the other two do */
     else if (size >= 4 && memcmp(start, "PK", 2) == 0 && start[2] < 8)
         m->kind = MODEL_NPZ;
     else if (size > 0 && start[0] == 0x93)
         m->kind = MODEL_NPY;
-    else if (size > 8 && start[8] == '{')
-        m->kind = MODEL_SAFETENSORS;
     else if (foreign_kind(start, size, name, error))
         return model_refuse(m, "%s", error);
     else if (named == MODEL_NPZ)

@@ -440,8 +440,11 @@ bool shards_read_config(model *m, const char *path)
     const bool inside = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
     char *directory = inside ? strdup(path) : directory_of(m, path);
     char *name = directory != NULL ? join(m, directory, "config.json") : NULL;
-    if (name != NULL && stat(name, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LONGEST)
-        m->config = json_load_file(name, 0, NULL);
+    if (name != NULL && stat(name, &status) == 0) {
+        const bool some = S_ISREG(status.st_mode) && status.st_size <= LONGEST;
+        m->config = some ? json_load_file(name, 0, NULL) : NULL;
+        m->config = m->config != NULL ? m->config : json_false();
+    }
     free(directory);
     free(name);
     return name != NULL || model_refuse(m, "out of memory");
