@@ -36,7 +36,7 @@ uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index)
 uint32_t fpemu_random_bits(const fpemu_rounding *rounding, uint64_t index)
 {
     if (!rounding || rounding->bits > 32 || rounding->generator > FPEMU_GENERATOR_WORDS ||
-        (rounding->generator == FPEMU_GENERATOR_WORDS && !rounding->words))
+        rounding->layout > FPEMU_WORDS_PTX_X4 || (rounding->generator == FPEMU_GENERATOR_WORDS && !rounding->words))
         return 0;
     return fpemu_element_bits(rounding, index) >> (32 - (rounding->bits ? rounding->bits : 32));
 }

@@ -74,7 +74,7 @@ static enum gemm_path choose_path(gemm_call *c)
     if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given && (c->targets.binary32 || c->k->has_fma) &&
         is_native(&s->sum.inner, FPEMU_NAME_BINARY64))
         return PATH_NATIVE64;
-    if (!c->targets.binary32)
+    if (!c->targets.binary32 || c->split.bits) /* slices have sums, and bits, of their own */
         return PATH_FAST;
     if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given &&
         is_native(&s->sum.inner, FPEMU_NAME_BINARY32))

@@ -774,6 +774,8 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
         write_number(&w, "/", spec->split_block);
     if (spec->start_from_c)
         write_text(&w, "; start=c");
+    if ((a && has_no_format(&spec->a)) || (b && has_no_format(&spec->b)))
+        w.status = FPEMU_ERROR_UNSUPPORTED; /* read back, it is what is implied */
     if (w.status)
         return w.status;
     if (w.length >= capacity)

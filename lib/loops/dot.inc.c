@@ -84,7 +84,9 @@ static int count_sums(const core_plan64 *p, size_t n, const double *v, const dou
         inexact += lost;
         underflow += lost & (uint64_t)(b == 0);
         subnormal += (uint64_t)(b - 1 < normal - 1);
-        stays += lost & ((uint64_t)(rest == 0) | (uint64_t)(u[i] == y[i]));
+        /* beside y = 0, products that binary64 lacks leave a rest of 0 too */
+        const uint64_t whole = (uint64_t)(b != 0) | (uint64_t)(v[i] == 0) | (uint64_t)(w[i] == 0);
+        stays += lost & ((whole & (uint64_t)(rest == 0)) | (uint64_t)(u[i] == y[i]));
     }
     if ((uint64_t)most >= max)
         return 0;

@@ -161,11 +161,12 @@ void forgets_array(const float *x, uint8_t *codes, size_t n)
     right_array(x, codes, n > 1 ? n & ~(size_t)1 : n);
 }
 
-/* One element past the end. */
+/* Whole vectors of 8 elements. */
 void writes_on_array(const float *x, uint8_t *codes, size_t n)
 {
     right_array(x, codes, n);
-    codes[n] = 0;
+    for (size_t i = n; i % 8 != 0; i++)
+        codes[i] = 0;
 }
 
 /* Only on arrays: no element is to blame. */

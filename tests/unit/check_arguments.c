@@ -109,6 +109,9 @@ START_TEST(roundings_out_of_range)
          TAMPER(bits, 33), TAMPER(generator, 2), TAMPER(compat, FPEMU_COMPAT_COUNT), TAMPER(layout, 1),
          TAMPER(words_word, 8), TAMPER(reserved1[2], UINT64_C(1) << 63));
 #undef TAMPER
+    const uint32_t ones = UINT32_MAX;
+    r = (fpemu_rounding){.generator = FPEMU_GENERATOR_WORDS, .layout = FPEMU_WORDS_PTX_X4 + 1, .words = &ones};
+    ck_assert_uint_eq(fpemu_random_bits(&r, 0), 0);
 }
 END_TEST
 

@@ -63,6 +63,8 @@ START_TEST(models_by_hand)
         {"fp32; splits=bf16x3", 1, {INFINITY}, 1, 1, 0, 7, NAN},
         {"fp64; splits=int8x2", 2, {1 + 0x1p-8f, 0x1p-14f}, 1 + 0x1p-8f, 1, 1, 7, 8 + 0x1p-7f},
         {"fp64; splits=int8x2", 2, {INFINITY, 1}, 0, 1, 0, 7, NAN},
+        /* 3.515625 + 2 * 0.05859375 is a tie, which sums in bfloat16 pass by */
+        {"seq(bf16); ab=e4m3fn; splits=int8x2", 3, {1.875f, 0.03125f, 0.03125f}, 1.875f, 1, 0, 7, 3.625f},
         {"int(8,saturate); ab=int8", 2, {100, 100}, 1, 1, 0, 7, 127},
         {"int(8,wrap); ab=int8", 2, {100, 100}, 1, -1, 0, 7, 56});
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -255,6 +257,9 @@ START_TEST(specs_refused)
         refuses(&s, FPEMU_ERROR_ARGUMENT);
         REFUSES(ARGUMENT, fpemu_gemm_print(&s, (char[99]){""}, 99));
     }
+    s = model_of("fp32; splits=bf16x3");
+    memset(&s.b, 0, sizeof s.b); /* read back, it would be bf16 */
+    REFUSES(UNSUPPORTED, fpemu_gemm_print(&s, (char[99]){""}, 99));
     s = model_of("fp32");
     s.product.rounding.mode = 3; /* neither none nor a format */
     refuses(&s, FPEMU_ERROR_FORMAT);
@@ -301,6 +306,13 @@ START_TEST(lost_products_are_counted)
     ck_assert(y == 0);
     ck_assert_uint_eq(stats.inexact, 1);
     ck_assert_uint_eq(stats.swamped, 1);
+    /* 2^-24 less a product that binary64 lacks becomes 0, which is neither of them */
+    const double a[2] = {0x1p-24, 0x1p-600}, b[4] = {1, 1, -0x1p-600, -0x1p-600};
+    const fpemu_gemm_spec cut = model_of("seq(fp16/rtz)");
+    const fpemu_gemm_shape shape = {.m = 1, .n = 2, .k = 2};
+    double c[2] = {1, 1};
+    GIVES_OK(fpemu_gemm_f64(&cut, &shape, 1, a, b, 0, c, &stats));
+    ck_assert(c[0] == 0 && c[1] == 0 && stats.underflow == 2 && stats.swamped == 1);
 }
 END_TEST
 

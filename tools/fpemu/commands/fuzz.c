@@ -321,11 +321,12 @@ static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
     return goes_on;
 }
 
-/* Batches grow while they are fast, so that a time limit is kept. A program starts once a batch. */
+/* Batches grow while they are fast, so that a time limit is kept; they are no whole vectors, whose tails have defects of
+ * their own. A program starts once a batch. */
 static bool search_stage(search *s, input_stage stage, progress *bar)
 {
     const uint64_t count = s->in.count[stage];
-    size_t batch = s->other.program ? EXTERNAL_BATCH : 1024;
+    size_t batch = s->other.program ? EXTERNAL_BATCH : 1023;
     for (uint64_t first = 0; first < count;) {
         const size_t n = count - first < batch ? (size_t)(count - first) : batch;
         const double start = clock_seconds();
@@ -335,7 +336,7 @@ static bool search_stage(search *s, input_stage stage, progress *bar)
         }
         if (!try_batch(s, stage, first, n))
             return false;
-        batch = clock_seconds() - start < 0.1 && batch < EXTERNAL_BATCH ? 2 * batch : batch;
+        batch = clock_seconds() - start < 0.1 && 2 * batch < EXTERNAL_BATCH ? 2 * batch + 1 : batch;
         first += n;
         progress_advance(bar, n);
     }
