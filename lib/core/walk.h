@@ -8,6 +8,7 @@
 #include "reach.h"
 #include "fpemu.h"
 #include "port.h"
+#include "scale.h"
 
 /* The blocks of a tensor. A block is four nested loops, the fastest last; steps are in elements. */
 typedef struct core_walk {
@@ -101,7 +102,8 @@ FPEMU_FN fpemu_status core_given_check(const fpemu_format *f, const fpemu_given 
         return FPEMU_ERROR_UNSUPPORTED;
     if (!g->scales)
         return FPEMU_ERROR_NULL;
-    return reserved || (g->zeros ? g->order - 1u > 1 : g->order) || !(g->tensor >= 0 && g->tensor <= FLT_MAX)
+    return reserved || (g->zeros ? g->order - 1u > 1 : g->order) || !(g->tensor >= 0 && g->tensor <= FLT_MAX) ||
+                   (g->tensor != 0 && !core_rule_is_nvfp4(f->scaling))
                ? FPEMU_ERROR_ARGUMENT
                : FPEMU_OK;
 }

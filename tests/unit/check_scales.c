@@ -178,6 +178,7 @@ START_TEST(given_odd)
     GIVES_OK(fpemu_quantize_tensor_f32(&f, &nearest, &shape, x, y, NULL));
     ck_assert(y[0] == 0.75f && y[2] == 0.75f && y[4] == 1.5f && y[6] == 1.5f); /* 6 * s * d */
     f = format_of("block(int4,block=4,scale=fp32,rule=absmax)");
+    REFUSES(ARGUMENT, fpemu_quantize_tensor_f32(&f, &nearest, &shape, x, y, NULL)); /* has no scale of the tensor */
     given = (fpemu_given){.scales = s, .zeros = z, .order = FPEMU_ZERO_AFTER};
     s[1] = 1;
     GIVES_OK(fpemu_quantize_tensor_f32(&f, &nearest, &shape, x, y, NULL));
