@@ -234,12 +234,17 @@ static uint64_t packed_bytes(const fpemu_format *f, const fpemu_shape *s, uint64
     const uint64_t all = s->outer * s->rows * s->length * s->inner, bits = f->bits, lines = all / s->length;
     const int scaled = f->scaling != FPEMU_SCALING_NONE && f->scaling != FPEMU_SCALING_S2FP8;
     const int numbers = f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_NVFP4 ||
-                        f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling >= FPEMU_SCALING_4OVER6;
+                        f->scaling == FPEMU_SCALING_NVFP4_AO ||
+                        (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+    const uint32_t levels = f->scaling == FPEMU_SCALING_HIF4    ? 8 + 16
+                            : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
+                                                                : 0;
     const uint64_t k = f->block_length, tiled = f->block_rows;
     fpemu_format scale;
     uint64_t code = 0, bytes = 0;
     if (scaled) {
-        const uint32_t wide = fpemu_format_scale(f, &scale) == FPEMU_OK ? scale.bits : f->scale_exponent_bits;
+        const uint32_t wide =
+            levels + (fpemu_format_scale(f, &scale) == FPEMU_OK ? scale.bits : f->scale_exponent_bits);
         code = wide <= 8 ? 1 : wide <= 16 ? 2 : 4;
     }
     switch (f->scaling == FPEMU_SCALING_NONE ? FPEMU_BLOCK_ROW : f->block) {
