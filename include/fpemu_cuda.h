@@ -112,7 +112,8 @@ fpemu_cuda_status fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_r
 fpemu_cuda_status fpemu_cuda_measure(const fpemu_format *format, fpemu_type type, size_t n, const void *d_x,
                                      fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
 
-/* As fpemu_quantize_tensor; shape and shape->whole are host values. */
+/* As fpemu_quantize_tensor; shape, shape->whole and shape->given are host values, the arrays that `given` names lie on
+ * the device. FPEMU_CUDA_ERROR_UNSUPPORTED for the generator `words`, and where bytes are packed with given->tensor. */
 fpemu_cuda_status fpemu_cuda_quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding,
                                              fpemu_type type, const fpemu_shape *shape, const void *d_x, void *d_y,
                                              void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
@@ -184,7 +185,7 @@ fpemu_cuda_status fpemu_cuda_compare_scaled(fpemu_type type, fpemu_relation rela
  * shape are the length of the result and 1, for a dot product 1. */
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type);
 /* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
- * most 2^28. Formats with scales, and splits, are refused (FPEMU_CUDA_ERROR_UNSUPPORTED), see fpemu_cuda_gemm_scaled. */
+ * most 2^28. FPEMU_CUDA_ERROR_UNSUPPORTED for formats with scales (see fpemu_cuda_gemm_scaled) and for splits. */
 fpemu_cuda_status fpemu_cuda_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
                                   double alpha, const void *d_a, const void *d_b, double beta, void *d_c,
                                   void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);

@@ -103,7 +103,8 @@ typedef struct fpemu_gemm_spec {
     uint8_t splits;       /* fpemu_splits */
     uint8_t slices;       /* with INT8: of each operand, 2..18 */
     uint8_t reserved0;
-    uint32_t split_block; /* elements of k of which all products of pieces are added before the next ones; 0: all */
+    uint32_t split_block; /* elements of k of which all products of pieces are added before the next ones; 0: all, and
+                             always with INT8 */
     uint64_t reserved1[7];
 } fpemu_gemm_spec;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unnamed padding");
@@ -177,7 +178,8 @@ fpemu_status fpemu_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *sha
 
 /* The same with a scale for every block of sum.chunk elements along k (the last may have fewer), as hardware for MX and
  * NVFP4 has it: the sum of a chunk, times the scales of its two blocks, is added to s by one rounding to outer. Chunked
- * models, and fused ones with a chunk; FPEMU_ERROR_UNSUPPORTED for others where scales are given.
+ * models, and fused ones with a chunk; FPEMU_ERROR_UNSUPPORTED for others, and with splits, where scales
+ * are given.
  *   scales_a  m rows of ceil(k / chunk) scales, one row for each row of op(A)
  *   scales_b  n rows of as many, one row for each column of op(B)
  * and so for each product of the batch, one after the other, or once where stride_a (stride_b) is 0. NULL: all 1.

@@ -44,15 +44,16 @@ typedef enum fpemu_zero_order {
 } fpemu_zero_order;
 typedef struct fpemu_given {
     union {
-        const float *scales; /* finite, at least 0; a block with another one becomes NaN */
+        const float *scales; /* finite, at least 0; a block with another one becomes NaN. NULL: FPEMU_ERROR_NULL */
         uint64_t scales_word;
     };
     union {
         const float *zeros; /* NULL = none; for elements int(B), B at most 16, and rules absmax and reciprocal */
         uint64_t zeros_word;
     };
-    float tensor;          /* nvfp4 rules: the tensor's scale d, the multiplier being [1/d]; 0 = as the rule finds it */
-    uint8_t order;         /* fpemu_zero_order */
+    float tensor;          /* nvfp4 rules: the tensor's scale d, the multiplier being [1/d]; 0 = as the rule finds it;
+                              another number under other rules: FPEMU_ERROR_ARGUMENT */
+    uint8_t order;         /* fpemu_zero_order: NONE without zeros, else one of the others (FPEMU_ERROR_ARGUMENT) */
     uint8_t reserved0[11]; /* 0 */
 } fpemu_given;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_given) == 32, "fpemu_given has no unnamed padding");
@@ -76,8 +77,9 @@ typedef struct fpemu_shape {
     };
     union {
         const fpemu_given *given; /* scales in place of those that the rule finds; NULL = none.
-                                     FPEMU_ERROR_UNSUPPORTED for scalar formats (write group(ELEMENT,...)), s2fp8, levels,
-                                     and for compatibility settings. Unpacking looks at the zero points alone */
+                                     FPEMU_ERROR_UNSUPPORTED for scalar formats (write group(ELEMENT,...)), s2fp8,
+                                     levels, compatibility settings and zero points that do not go with the format.
+                                     Unpacking uses the zero points alone; scales must be there all the same */
         uint64_t given_word;
     };
     uint64_t reserved0[2];

@@ -43,7 +43,8 @@ typedef struct block_reader {
 void fpemu_reader_begin(block_reader *r, const fpemu_format *f, const fpemu_format *scale);
 /* n values of the element format from codes of r->size bytes. */
 void fpemu_reader_elements(const block_reader *r, size_t n, const void *codes, realw *y);
-/* The same times the scale of their block, from its code (0 where there is none). */
+/* The same less `zero`, a zero point, times the scale of their block, from its code (0 where there is none). With
+ * levels: a whole block. */
 void fpemu_reader_values(const block_reader *r, uint64_t scale, realw zero, size_t n, const void *codes, realw *y);
 /* n > 0 codes of a format without scales to numbers of `carrier`. */
 fpemu_status fpemu_reader_run(const block_reader *r, int carrier, size_t n, const void *codes, void *y);

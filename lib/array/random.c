@@ -45,8 +45,8 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 {
     const int bits = r->bits ? r->bits : 32, per_word = core_per_word(bits);
     if (r->generator == FPEMU_GENERATOR_WORDS) {
-        for (size_t k = 0; k < n; k++)
-            out[k] = bits_of_words(r, i + k);
+        for (size_t at = 0; at < n; at++)
+            out[at] = bits_of_words(r, i + at);
         return;
     }
     while (n > 0) {

@@ -54,7 +54,7 @@ FPEMU_FN int core_rule_is_nvfp4(int rule)
            (rule >= FPEMU_SCALING_4OVER6 && rule <= FPEMU_SCALING_NVFP4_CLAMP);
 }
 
-/* Rules whose scale has finer levels: of so many neighbours the finest; 0 of the others. */
+/* How many neighbours share the finest level of a scale, under rules whose scales have levels; else 0. */
 FPEMU_FN unsigned core_rule_levels(int rule)
 {
     return rule == FPEMU_SCALING_HIF4 ? 4 : rule == FPEMU_SCALING_PAIRS ? 2 : 0;
@@ -101,7 +101,7 @@ FPEMU_FN float core_saturated32(double x)
     return core_finite32(core_value32(core_narrow(core_finite64(x))));
 }
 
-/* Those of a tensor whose scale is given. */
+/* u = [1/d] and d of a tensor whose scale d is given. */
 FPEMU_FN core_tensor core_given_tensor(const fpemu_given *g)
 {
     const core_tensor t = {core_finite32(1 / g->tensor), g->tensor, 0, 0};

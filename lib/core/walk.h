@@ -89,7 +89,7 @@ FPEMU_FN void core_walk_array(core_walk *w)
     w->blocks = runs ? w->across : 1;
 }
 
-/* Whether a format takes scales and zero points that are given, and they can be some. */
+/* FPEMU_OK if the format takes given scales and zero points and the fields of *g go together, or why not. */
 FPEMU_FN fpemu_status core_given_check(const fpemu_format *f, const fpemu_given *g)
 {
     const int plain = f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL;

@@ -13,7 +13,8 @@ void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier);
 void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,
                         size_t out_o, size_t out_l, void *out, void *room);
 
-/* e with |x| < 2^e for the numbers of element o, a row of op(A) or a column of op(B). */
+/* The least e with |x| < 2^e for the finite numbers of element o, a row of op(A) or a column of op(B), rounded; 0 if
+ * all are 0. */
 int fpemu_operand_exponent(gemm_tile *w, const gemm_operand *s, size_t o);
 
 #endif /* FPEMU_GEMM_OPERANDS_H */

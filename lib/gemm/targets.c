@@ -32,7 +32,9 @@ static fpemu_status refused_at(fpemu_why *why, fpemu_argument argument, fpemu_st
 static fpemu_status check_own(const fpemu_target *t, int carrier, fpemu_why *why)
 {
     const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
-    return !status && t->rounding.generator == FPEMU_GENERATOR_WORDS ? FPEMU_ERROR_UNSUPPORTED : status;
+    if (status || t->rounding.generator != FPEMU_GENERATOR_WORDS)
+        return status;
+    return fpemu_refuse(why, REASON_WORDS_TARGET, NULL, NULL, 0);
 }
 
 /* Whether a target goes with arithmetic; *rule is its plan. narrow: operands are binary32 numbers. */

@@ -267,7 +267,8 @@ FPEMU_FN void fused_lanes(const dot_step *step, int each, size_t nk, size_t n, c
         plain[i] = d[i];
     }
     for (size_t l = 0; l < nk; l++) {
-        const double *row = y + l * ld, *powers = py + l * ld, *rows = x + l * ld, *powers_x = px + l * ld;
+        const double *row = y + l * ld, *powers = py + l * ld, *rows = each ? x + l * ld : x,
+                     *powers_x = each ? px + l * ld : px;
         SIMD for (size_t i = 0; i < n; i++) {
             const double e = (each ? powers_x[i] : px[l]) * powers[i];
             top[i] = e > top[i] ? e : top[i];
@@ -282,12 +283,12 @@ FPEMU_FN void fused_lanes(const dot_step *step, int each, size_t nk, size_t n, c
         none[i] = (uint64_t)(kept == 0) & (uint64_t)(old != 0);
     }
     for (size_t l = 0; l < nk && !lost; l++) {
-        const double *row = y + l * ld, *rows = x + l * ld;
+        const double *row = y + l * ld, *rows = each ? x + l * ld : x;
         SIMD for (size_t i = 0; i < n; i++)
             sum[i] += DOT_CUT((each ? rows[i] : x[l]) * row[i] * top[i]);
     }
     for (size_t l = 0; l < nk && lost; l++) {
-        const double *row = y + l * ld, *rows = x + l * ld;
+        const double *row = y + l * ld, *rows = each ? x + l * ld : x;
         SIMD for (size_t i = 0; i < n; i++) {
             const double term = (each ? rows[i] : x[l]) * row[i] * top[i], kept = DOT_CUT(term);
             sum[i] += kept;

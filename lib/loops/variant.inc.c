@@ -252,7 +252,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define DOT_FUSED(x, y, s) __builtin_fma(x, y, s)
 #else
 #define DOT_FMA 0
-#define DOT_FUSED(x, y, s) (s) + (x) * (y)
+#define DOT_FUSED(x, y, s) ((s) + (x) * (y)) /* where products are exact */
 #endif
 #ifdef __SSE4_1__
 #define DOT_CUT(x) __builtin_trunc(x)

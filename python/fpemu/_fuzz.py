@@ -283,6 +283,6 @@ def fuzz(function: Callable[[Any], Any], format: Format | str, rounding: Roundin
             kind = "stray-bits" if stray[i] and same else _classify(to, number, want, wrong)
             count, *example = found.get(kind, (0, math.inf, 0.0, 0.0))
             smaller = count == 0 or (abs(number), number < 0) < (abs(example[0]), example[0] < 0)
-            found[kind] = (count + 1, number, want, wrong) if smaller else (count + 1, *example)  # type: ignore[assignment]
+            found[kind] = (count + 1, *((number, want, wrong) if smaller else example))
     differences = [Difference(kind, *found[kind]) for kind in KINDS if kind in found]
     return FuzzReport(to, by, name, tried, everything, differences)

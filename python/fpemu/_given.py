@@ -64,10 +64,12 @@ def quantize(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, 
         scale = np.asarray(to_numpy(scale), np.float32)
         if zero is not None:
             scale, zero = np.broadcast_arrays(scale, np.asarray(to_numpy(zero), np.float32))
-        if not format.is_blocked:
-            x, format, axis, place = _blocks(x, format, scale, reciprocal)
-        elif reciprocal:
+        if reciprocal and format.is_blocked:
             raise ValueError("reciprocal= is for formats without scales: write rule=reciprocal in the format")
+        if 0 in shape:
+            place = np.arange(0)  # there are no blocks
+        elif not format.is_blocked:
+            x, format, axis, place = _blocks(x, format, scale, reciprocal)
         else:
             grid = _scales_shape(format, shape, axis) or ()
             place = np.broadcast_to(np.arange(scale.size).reshape(scale.shape), grid).ravel()

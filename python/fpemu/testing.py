@@ -37,7 +37,7 @@ def assert_quantizes(function: Callable[[Any], Any], format: Format | str, round
 
     function, format, rounding, options: as for `fpemu.fuzz`. Of a format with scales the function takes a tensor of one
         axis, float32, and returns its values, or packed bytes: a `Packed` or uint8. Options are then `inputs`, how many
-        tensors (512), and `seed`. Some have a short last block, some are no contiguous array.
+        tensors (512), and `seed`; TypeError for others. Some have a short last block, some are no contiguous array.
     """
     to, by, found = make_format(format), make_rounding(rounding), {}  # type: Any, Any, dict[str, tuple[int, Any, str]]
     if not to.is_blocked:
@@ -45,9 +45,13 @@ def assert_quantizes(function: Callable[[Any], Any], format: Format | str, round
         if report:
             raise AssertionError(str(report))
         return
-    rng, block = np.random.default_rng(options.get("seed", 0)), to.block_shape[-1] if to.block_shape != "tensor" else 32
+    if untaken := options.keys() - {"inputs", "seed"}:
+        raise TypeError(f"{to!r} has scales: options are inputs= and seed=, not {', '.join(sorted(untaken))}=")
+    rng, shape = np.random.default_rng(options.get("seed", 0)), to.block_shape
+    usual = shape[-1] if isinstance(shape, tuple) else 32
     for i in range(options.get("inputs", 512)):
-        n = max((block, 2 * block + block // 2 + 1, block - 1, 1, block + 1)[i % 5], 1)
+        n = max((usual, 2 * usual + usual // 2 + 1, usual - 1, 1, usual + 1)[i % 5], 1)
+        block = usual if isinstance(shape, tuple) else 1 if shape == "channel" else n
         x = rng.integers(-64, 65, n) / 64 if i % 3 else rng.uniform(-1, 1, n)
         x = np.where(rng.random(n) < (0, 0.9, 1)[i // 5 % 3], 0, x)
         x[rng.integers(n)] = rng.choice([1, -1, 1.5, 0, np.nan if i % 16 == 15 else -0.0])
@@ -58,7 +62,7 @@ def assert_quantizes(function: Callable[[Any], Any], format: Format | str, round
             got = result if isinstance(result, Packed) else Packed.frombytes(bytes(result), to, x.shape)
             result = got.unpack("float32")
         pairs = [("element", _native.quantize(x, to, by), _fuzz._results(result, to, "float32", x.shape)[0])]
-        if got is not None:
+        if got is not None and want.scales is not None:  # s2fp8 has none
             pairs.insert(0, ("scale", want.scales.ravel(), got.scales.ravel()))
         for part, expected, values in pairs:
             wrong = np.flatnonzero(~_fuzz._same(expected, values, False))
@@ -83,7 +87,8 @@ def assert_stochastic(function: Callable[[Any], Any], format: Format | str, *, b
     A number goes to a neighbour, with a chance in proportion to its nearness; a number of the format stays. Bounds are
     Chernoff's. Random bits may not come again in the next call, or in one of the 1024 next elements.
     """
-    to, rng, found = make_format(format), np.random.default_rng(seed), {}  # type: Any, Any, dict[str, tuple[int, Any, str]]
+    to, rng = make_format(format), np.random.default_rng(seed)
+    found: dict[str, tuple[int, Any, str]] = {}
     codes = np.arange(0, to.max_code, to.max_code // 120 + 1).astype(to.code_dtype)
     lows = _values.decode(codes, to, "float64")
     lows = np.unique([*lows[(lows >= 0) & (lows < to.max)], to.next_down(to.smallest_normal), to.next_down(to.max)])

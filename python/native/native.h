@@ -133,11 +133,11 @@ rounding_object *rounding_of(PyObject *argument);
 /* The call that is prepared for a format, what a rounding says beside its place, a type and an fpemu_use. The first of
  * them are kept with the format, and constant as long as it lives; others are made in *own. NULL with an exception, of
  * `verb`, where the library refuses them. */
-/* The same, not kept: words belong to one call. */
-const fpemu_prepared *prepared_apart(format_object *format, const fpemu_rounding *rounding, carrier type, int use,
-                                     const char *verb, fpemu_prepared *own);
 const fpemu_prepared *prepared_of(format_object *format, const fpemu_rounding *rounding, carrier type, int use,
                                   const char *verb, fpemu_prepared *own);
+/* The same, made in *own and not kept: words belong to one call. */
+const fpemu_prepared *prepared_apart(format_object *format, const fpemu_rounding *rounding, carrier type, int use,
+                                     const char *verb, fpemu_prepared *own);
 static inline fpemu_place place_of(const fpemu_rounding *rounding, uint64_t offset)
 {
     return (fpemu_place){rounding->seed, rounding->stream, rounding->offset + offset};

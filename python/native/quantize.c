@@ -187,7 +187,7 @@ static const void *bytes_or_none(PyObject *o)
     return o == Py_None ? NULL : PyBytes_AsString(o); /* as aligned as any allocation */
 }
 
-static int own_arrays_of(PyObject *argument, const fpemu_rounding *r, uint64_t first, uint64_t count, own_arrays *own)
+static int own_arrays_of(PyObject *argument, const fpemu_rounding *r, uint64_t offset, uint64_t count, own_arrays *own)
 {
     PyObject *scales, *zeros, *words;
     int order, layout;
@@ -206,10 +206,12 @@ static int own_arrays_of(PyObject *argument, const fpemu_rounding *r, uint64_t f
     if (PyErr_Occurred())
         return -1;
     const uint64_t held = own->rounding.words ? (uint64_t)PyBytes_Size(words) / 4 : 0;
-    const uint64_t wanted = count ? ((first + count - 1) >> layout) + 1 : 0;
-    if (own->rounding.words && wanted > held) {
-        PyErr_Format(PyExc_ValueError, "%llu random words are too few: the elements take %llu",
-                     (unsigned long long)held, (unsigned long long)wanted);
+    const uint64_t first = offset + r->offset;
+    const int past_end = first < offset || first + (count - 1) < first; /* of the numbers of 64 bits */
+    const uint64_t last = past_end ? UINT64_MAX : first + count - 1;
+    if (own->rounding.words && count && last >> layout >= held) {
+        PyErr_Format(PyExc_ValueError, "%llu random words are too few: the elements reach word %llu, counted from 0",
+                     (unsigned long long)held, (unsigned long long)(last >> layout));
         return -1;
     }
     return 0;
@@ -237,7 +239,7 @@ static PyObject *run_quantize(const char *verb, PyObject *const *a, PyObject *co
     if (!rounding || stats_of(a[6], &stats) || u64_argument(a[4], "offset", &offset) ||
         axis_argument(a[3], x.dimensions, &axis) || range_of(a[7], &range, &whole))
         goto end;
-    if (own_arrays_of(a[8], &rounding->value, offset + rounding->value.offset, x.count, &given))
+    if (own_arrays_of(a[8], &rounding->value, offset, x.count, &given))
         goto end;
     const fpemu_prepared *const call =
         given.rounding.words ? prepared_apart(format, &given.rounding, x.type, FPEMU_USE_QUANTIZE, "quantize", &own)

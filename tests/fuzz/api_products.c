@@ -56,11 +56,11 @@ static int draw_spec(draw *d, fpemu_gemm_spec *spec)
 /* A tensor core, by the call or by its text: the same. */
 static int draw_core(draw *d, fpemu_gemm_spec *spec)
 {
-    static const char *const gpus[] = {"v100",  "a100",  "ada",   "h100", "b200",
-                                       "cdna1", "cdna2", "cdna3", "amx",  "avx512"};
+    static const char *const gpus[] = {"v100",  "a100",  "ada", "h100",   "b200",    "cdna1",
+                                       "cdna2", "cdna3", "amx", "avx512", "cdna2old"};
     static const fpemu_name names[] = {FPEMU_NAME_BINARY16, FPEMU_NAME_BFLOAT16, FPEMU_NAME_TF32,
                                        FPEMU_NAME_E4M3FN,   FPEMU_NAME_E5M2,     FPEMU_NAME_BINARY32};
-    const uint32_t gpu = draw_below(d, 12), operands = draw_below(d, 6), result = draw_below(d, 2);
+    const uint32_t gpu = draw_below(d, 13), operands = draw_below(d, 6), result = draw_below(d, 2);
     const fpemu_status status = fpemu_gemm_tensor_core(spec, (fpemu_gpu)gpu, names[operands],
                                                        result ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BINARY32);
     CASE("tensor core %u of %s", (unsigned)gpu, fpemu_format_name(names[operands], 0));
@@ -68,7 +68,7 @@ static int draw_core(draw *d, fpemu_gemm_spec *spec)
         INSIST(status == FPEMU_ERROR_UNSUPPORTED || status == FPEMU_ERROR_ARGUMENT, "another status");
         return 0;
     }
-    INSIST(gpu >= 1 && gpu <= 10, "a GPU that there is not");
+    INSIST(gpu >= 1 && gpu <= 11, "a GPU that there is not");
     if (!result) {
         char text[64];
         fpemu_gemm_spec read;

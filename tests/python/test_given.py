@@ -137,6 +137,12 @@ def test_words_of_instructions():
         np.testing.assert_array_equal(got, cvt_rs(x, m, (w >> np.uint32(32 - n), n), low))
 
 
+@pytest.mark.parametrize(("n", "format", "s"), [(32, "mxfp4", (0, 1)), (8, "int4", (1, 2)), (8, "int4", (0, 2))])
+def test_without_elements(n, format, s):
+    x = np.zeros((0, n), np.float32)
+    assert fpemu.quantize(x, format, scale=np.ones(s)).shape == x.shape
+
+
 def test_refused():
     x = numbers((4, 8))
     for error, text, call in (
@@ -150,5 +156,9 @@ def test_refused():
             fpemu.quantize(x, "int4", **call)
     with pytest.raises(ValueError, match="31 random words are too few"):
         fpemu.quantize(x, "int4", "sr", words=np.zeros(31, np.uint32))
+    for offset, own in ((2**64 - 1000, 0), (8, 2**64 - 8)):  # sums past 64 bits
+        with pytest.raises(ValueError, match="too few"):
+            by = fpemu.rounding("sr", offset=own)
+            fpemu.quantize(numbers(1001), "int4", by, offset=offset, words=np.zeros(1001, np.uint32))
     with pytest.raises(fpemu.Error):
         fpemu.quantize(x, "e4m3fn", scale=1.0, zero=1)

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """fpemu.testing: right code passes, planted defects are found and told in numbers."""
 
+import asyncio
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import fpemu
 import numpy as np
 import pytest
@@ -13,7 +18,8 @@ def fails(text, assertion, *arguments, **options):
 
 
 def test_quantizers():
-    for spec in ("mxfp4", "nvfp4"):
+    shaped = [f"block(int8,block={shape},scale=fp32,rule=absmax)" for shape in ("row", "channel")]
+    for spec in ("mxfp4", "nvfp4", "s2fp8", *shaped):
         testing.assert_quantizes(lambda x, spec=spec: fpemu.quantize(x, spec), spec)
         testing.assert_quantizes(lambda x, spec=spec: fpemu.pack(x, spec).bytes, spec)
     fails(
@@ -27,6 +33,8 @@ def test_quantizers():
     )
     contiguous = lambda x: fpemu.quantize(x, "mxfp4") if x.flags.c_contiguous else x
     fails("element", testing.assert_quantizes, contiguous, "mxfp4")
+    with pytest.raises(TypeError, match="not exhaustive, input="):
+        testing.assert_quantizes(contiguous, "mxfp4", exhaustive=True, input=3)
     testing.assert_quantizes(lambda x: fpemu.quantize(x, "e5m2"), "e5m2", dtype="float16")
     fails(
         r"signed-zero: 1, such as -0.0 .*, which is -0.0, not 0.0",
@@ -88,3 +96,20 @@ def test_products():
         (3, 20, 2),
         bound=20 * 2.0**-24,
     )
+
+
+def test_bench_of_64_bits(monkeypatch):
+    """A design whose output is its input, without a simulator."""
+    triggers = SimpleNamespace(RisingEdge=None, Timer=lambda steps: asyncio.sleep(0))
+    monkeypatch.setitem(sys.modules, "cocotb", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "cocotb.triggers", triggers)
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "share/fpemu/hdl")
+    from fpemu_cocotb import Bench
+
+    for y, wrong, worst in ((None, 0, ""), (SimpleNamespace(value=1), 2, "a = nan: y is nan, not 5e-324")):
+        a = SimpleNamespace()
+        bench = Bench(SimpleNamespace(a=a, y=y or a), {"a": "fp64"}, {"y": "fp64"}, lambda a: a)
+        columns = [[1, 2**64 - 1, 2**63 + 1]] if y else bench.operands(300)
+        asyncio.run(bench.run(columns))
+        assert (bench.tried, bench.wrong, bench.worst) == (len(columns[0]), wrong, worst)
+    assert bench.operands(300)[0].max() >= 2**63

@@ -77,9 +77,10 @@ static const struct specs_refused {
     {"tc(b200,mxf4,scales=fp16)", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_OUTER, "an unsigned float with NaN"},
     {"tc(b200,mxf4); ab=e5m2", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "added exactly need few bits"},
     {"int(32,wrap); ab=fp16", 0, 64, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "at most 31 bits"},
-    {"tc(h100,fp16); splits=bf16x9", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "the format of the pieces"},
+    {"tc(h100,fp16); splits=bf16x9", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "the pieces' format"},
     {"fp32; b=bf16/sr; splits=bf16x3", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_B, "or leave it out"},
     {"kahan(fp64); splits=int8x8", 0, 64, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_SPEC, "a sequential sum"},
+    {"fp32", 'd', 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_INNER, "inner: words of the caller's"},
     {"int(32,wrap); ab=int8; start=c", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_SPEC, "leave start=c out"},
 };
 
@@ -116,6 +117,7 @@ END_TEST
 
 START_TEST(words_for_products)
 {
+    static const uint32_t word;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         const struct specs_refused *const row = &specs[i];
         fpemu_gemm_spec s;
@@ -128,6 +130,7 @@ START_TEST(words_for_products)
         case 'o': s.sum.outer = s.sum.inner; break;
         case 'c': s.sum.chunk = 20; break; /* no multiple of the 16 products of a step */
         case 'w': s.sum.width = 8; break;
+        case 'd': s.sum.inner.rounding.generator = FPEMU_GENERATOR_WORDS, s.sum.inner.rounding.words = &word; break;
         default: break;
         }
         const fpemu_gemm_shape one = {.m = 1, .n = 1, .k = 1};

@@ -39,20 +39,21 @@ class Bench:
         rng, columns = np.random.default_rng(seed), []
         ports = [self.ports[name] for name in self.inputs]
         if sum(f.bits for f, _ in ports) <= 16 and not any(lanes for _, lanes in ports):
-            every = np.arange(1 << sum(f.bits for f, _ in ports))
+            every = np.arange(1 << sum(f.bits for f, _ in ports), dtype=np.uint64)
             for f, _ in ports:
-                columns.append(every & ((1 << f.bits) - 1))
-                every = every >> f.bits
+                columns.append(every & np.uint64((1 << f.bits) - 1))
+                every = every >> np.uint64(f.bits)
             return columns
         for f, lanes in ports:
             shape, sign = (count, max(lanes, 1)), [1, -1] if f.is_signed else [1]
             points = [s * v for v in (0, 1, f.max, f.smallest, f.smallest_normal) for s in sign]
-            codes = fpemu.encode(np.array(points + [np.inf, np.nan], np.float64), f).astype(np.int64)
+            codes = fpemu.encode(np.array(points + [np.inf, np.nan], np.float64), f).astype(np.uint64)
             special = rng.choice(np.concatenate([codes, codes + 1, codes - 1]), shape)
             near = np.ldexp(rng.integers(1, 17, shape) / 16, rng.integers(-3, 4, shape)) * rng.choice(sign, shape)
             turn = [rng.integers(0, 3, (count, 1)) == k for k in (0, 1)]
-            any_code = rng.integers(0, 1 << f.bits, shape)
-            codes = np.select(turn, [special, fpemu.encode(near, f).astype(np.int64)], any_code) & ((1 << f.bits) - 1)
+            any_code = rng.integers(0, 1 << f.bits, shape, np.uint64)
+            codes = np.select(turn, [special, fpemu.encode(near, f).astype(np.uint64)], any_code)
+            codes &= np.uint64((1 << f.bits) - 1)
             columns.append(codes if lanes else codes[:, 0])
         return columns
 
@@ -92,7 +93,7 @@ class Bench:
 
     def _values(self, name, codes):
         f = self.ports[name][0]
-        return fpemu.decode(np.asarray(codes).astype(f.code_dtype), f, "float64")
+        return fpemu.decode(np.asarray(codes, np.uint64).astype(f.code_dtype), f, "float64")
 
     def _classes(self, name, values):
         size = np.abs(values.reshape(len(values), -1))
@@ -102,7 +103,7 @@ class Bench:
 
     def _words(self, name, codes):
         bits = self.ports[name][0].bits
-        rows = [row if isinstance(row, list) else [row] for row in np.asarray(codes).tolist()]
+        rows = [row if isinstance(row, list) else [row] for row in np.asarray(codes, np.uint64).tolist()]
         return [sum(code << bits * k for k, code in enumerate(row)) for row in rows]
 
     def _judge(self, name, want):
