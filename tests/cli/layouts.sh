@@ -260,6 +260,10 @@ if sys.argv[1] == "source":
     while 1 / (u := np.float32(2688) / x[0, 0]) != 1 / np.nextafter(u, np.float32(np.inf)):
         x[0, 0] += 2.0**-10 # until two u have one reciprocal
     save_file({"l.w": x}, "source.safetensors")
+    stack = x[:4].reshape(2, 2, 384)
+    scale = abs(stack).max((1, 2), keepdims=True) / np.float32(448)
+    save_file({"l.w": (stack / scale).astype(np.float8_e4m3fn), "l.w_scale_inv": scale}, "stack.safetensors")
+    save_file({"l.w": stack}, "stack-in.safetensors")
     x[3, 5] = np.nan
     scale = abs(x).max(1, keepdims=True) / np.float32(448)
     save_file({"l.w": (x / scale).astype(np.float8_e4m3fn), "l.w_scale_inv": scale}, "nan.safetensors")
@@ -283,6 +287,8 @@ for case in code zero scale whole; do
 done
 "$FPEMU" judge nan.safetensors --against nan-in.safetensors >table || failed judge
 grep -q 'made by  group(e4m3fn,block=row)$' table || failed "$(cat table)"
+"$FPEMU" judge stack.safetensors --against stack-in.safetensors >table || failed judge
+grep -q 'scales by matrix$' table && grep -q 'made by  group(e4m3fn,block=row)$' table || failed "$(cat table)"
 "$FPEMU" judge reciprocal.safetensors >table || failed judge
 grep -q 'fits     scaled(e4m3fn,block=row)$' table || failed "$(cat table)"
 fails 1 "no tensor '" judge out.safetensors --against odd.safetensors

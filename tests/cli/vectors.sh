@@ -172,6 +172,11 @@ for when in before after; do
 done
 grep -qx '0 2ffe 0400 03' before && grep -qx '0 2ffe 0400 01' after || failed '--tininess of 2ffe'
 holds "$(diff before after | grep -c '^>')" -eq 4
+# Of float(e=2,m=3), which saturates at 3.75, the least normal number is 1: without an end of exponents 31/32 (05e)
+# becomes it, 15/16 (05c) stays
+"$FPEMU" vectors 'float(e=2,m=3)' --overflow saturate --from 'float(e=3,m=5,bias=3)' --level 2 --tininess after >after ||
+    failed 'vectors --overflow saturate --tininess after'
+grep -qx '0 05e 08 01' after && grep -qx '0 05c 08 03' after || failed '--tininess after of 05e'
 
 fails 2 '2 formats, but fma has 3 operands: name one for all, or one for each' vectors fp16 --op fma --from fp16,fp16
 fails 2 '--op dot needs --model' vectors fp32 --op dot

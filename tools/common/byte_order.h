@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* byte_order.h - the order of the bytes of a number: on this machine, the other one, and the least significant first. */
+/* byte_order.h - the order of the bytes of a number: this machine's, the other one, the least significant first. */
 #ifndef COMMON_BYTE_ORDER_H
 #define COMMON_BYTE_ORDER_H
 

@@ -321,8 +321,8 @@ static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
     return goes_on;
 }
 
-/* Batches grow while they are fast, so that a time limit is kept; they are no whole vectors, whose tails have defects of
- * their own. A program starts once a batch. */
+/* Batches grow while they are fast, so that a time limit is kept; they are no whole vectors, whose tails have defects
+ * of their own. A program starts once a batch. */
 static bool search_stage(search *s, input_stage stage, progress *bar)
 {
     const uint64_t count = s->in.count[stage];

@@ -96,28 +96,29 @@ static unsigned list_rules(const subject *s, verdict *v)
     static const char *const powers[] = {"floor", "ceil", "even", "rceil"};
     static const char *const levels[] = {"nvfp4",      "nvfp4-ao",         "nvfp4-clamp",         "4over6",
                                          "4over6-mse", "4over6,bound=256", "4over6-mse,bound=256"};
+    const char *block = strcmp(s->block, "matrix") == 0 ? "row" : s->block; /* see take_grid */
     unsigned n = 0;
     if (s->two_levels) {
         for (int k = 0; k < 7; k++)
             add(v, &n, "nvfp4(rule=%s)%s%s", levels[k], "", "");
     } else if (strcmp(s->scale, "e8m0") == 0) {
         for (int k = 0; k < 4; k++)
-            add(v, &n, "mx(%s,block=%s,rule=%s)", s->element, s->block, powers[k]);
+            add(v, &n, "mx(%s,block=%s,rule=%s)", s->element, block, powers[k]);
     } else if (strcmp(s->element, "nf4") == 0) {
-        add(v, &n, "codebook(%s,block=%s,scale=%s)", s->element, s->block, s->scale);
+        add(v, &n, "codebook(%s,block=%s,scale=%s)", s->element, block, s->scale);
     } else if (strncmp(s->element, "int", 3) == 0) {
         char element[32], target[48];
         const int bits = atoi(s->element + 3);
         snprintf(element, sizeof element, "fixed(%d,0)", bits);
         for (int k = 0; k < 3 && bits > 1; k++) { /* the largest code, half a step more, a step more */
             snprintf(target, sizeof target, "%s,target=%g", s->scale, (double)(1 << (bits - 1)) - 1 + 0.5 * k);
-            add(v, &n, "group(%s,block=%s,scale=%s)", element, s->block, target);
+            add(v, &n, "group(%s,block=%s,scale=%s)", element, block, target);
         }
     } else {
-        add(v, &n, "group(%s,block=%s,scale=%s)", s->element, s->block, s->scale);
-        add(v, &n, "group(%s,block=%s,scale=%s,rule=reciprocal)", s->element, s->block, s->scale);
-        add(v, &n, "scaled(%s,block=%s)%s", s->element, s->block, "");
-        add(v, &n, "scaled(%s,block=%s,rule=recipe-pow2)%s", s->element, s->block, "");
+        add(v, &n, "group(%s,block=%s,scale=%s)", s->element, block, s->scale);
+        add(v, &n, "group(%s,block=%s,scale=%s,rule=reciprocal)", s->element, block, s->scale);
+        add(v, &n, "scaled(%s,block=%s)%s", s->element, block, "");
+        add(v, &n, "scaled(%s,block=%s,rule=recipe-pow2)%s", s->element, block, "");
     }
     return n;
 }
@@ -136,15 +137,6 @@ static void count_scale(verdict *v, uint64_t block, float there, float ruled)
         v->first_scale = block;
         v->scale[0] = there;
         v->scale[1] = ruled;
-    }
-}
-
-static void round_to(const dtype *type, size_t n, float *y)
-{
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    if (type != NULL) {
-        const fpemu_format format = dtype_format(type);
-        fpemu_quantize(&format, &nearest, FPEMU_TYPE_F32, n, y, y, NULL);
     }
 }
 
@@ -170,13 +162,13 @@ static void divide_short(const subject *s, verdict *v, const fpemu_format *forma
     fpemu_format element;
     for (uint64_t i = 0; i < s->t->count; i++)
         y[i] = s->x[i] / s->s[block_of(s, i)];
-    round_to(s->result, s->t->count, y);
+    dtype_round(s->result, s->t->count, y);
     v->can = fpemu_format_element(format, &element) == FPEMU_OK;
     element.overflow = FPEMU_OVERFLOW_SATURATE;
     fpemu_quantize(&element, &nearest, FPEMU_TYPE_F32, s->t->count, y, y, NULL);
     for (uint64_t i = 0; i < s->t->count; i++)
         y[i] *= s->s[block_of(s, i)];
-    round_to(s->result, s->t->count, y);
+    dtype_round(s->result, s->t->count, y);
     compare_values(s, v, y);
     v->is_short = v->values == 0;
 }
@@ -189,7 +181,7 @@ static void apply_rule(const subject *s, verdict *v, const fpemu_format *format)
     const fpemu_shape shape = shape_of(s, NULL);
     v->can = fpemu_scales(format, FPEMU_TYPE_F32, &shape, s->x, scales, NULL, whole) == FPEMU_OK &&
              fpemu_quantize_tensor(format, &nearest, FPEMU_TYPE_F32, &shape, s->x, y, NULL) == FPEMU_OK;
-    round_to(v->can ? s->result : NULL, s->t->count, y);
+    dtype_round(v->can ? s->result : NULL, s->t->count, y);
     const int kept = s->two_levels && !s->t->stored.layout->global_divides;
     v->whole = v->can && s->two_levels && whole[kept] != s->whole[kept];
     for (uint64_t i = 0; v->can && i < s->blocks; i++)
@@ -371,11 +363,10 @@ static json_t *json_subject(const subject *s, const verdict *v, unsigned n)
 
 static const char *scale_name(const grid *g)
 {
-    return g->scale.type == NULL                     ? "e8m0"
-           : g->scale.type->size == 1                ? "e8m0"
-           : g->scale.type->size == 4                ? "fp32"
-           : strcmp(g->scale.type->name, "F16") == 0 ? "fp16"
-                                                     : "bf16";
+    return g->scale.type == NULL || g->scale.type->size == 1 ? "e8m0"
+           : g->scale.type->size == 4                        ? "fp32"
+           : strcmp(g->scale.type->name, "F16") == 0         ? "fp16"
+                                                             : "bf16";
 }
 
 /* False: the codes of the tensor are none that rules make. */
@@ -392,6 +383,11 @@ static bool take_grid(subject *s)
     s->down = g->scales[0];
     s->across = g->scales[1];
     strcpy(s->block, g->blocks);
+    if (strcmp(s->block, "matrix") == 0) { /* one after the other they are rows */
+        s->wide = s->columns = g->rows * g->columns;
+        s->rows = s->down = s->t->count / s->columns;
+        s->high = 1;
+    }
     return g->scale.any && g->order == 0 && !g->zero.any && g->zero_code.bits == 0 && !g->outer.any && g->factor == 1 &&
            strcmp(g->element, "fp4") != 0;
 }

@@ -130,8 +130,8 @@ static unsigned flags_of(const fpemu_stats *s)
            (s->invalid ? FLAG_INVALID : 0u) | (s->subnormal ? FLAG_SUBNORMAL : 0u);
 }
 
-/* IEEE 754's underflow in place of ours: the exact result, or what it rounds to as if exponents had no end, is below the
- * smallest normal number, and the result inexact. */
+/* IEEE 754's underflow in place of ours: the exact result, or what it rounds to as if exponents had no end, is below
+ * the smallest normal number, and the result inexact. */
 static void judge_tininess(const bench *b, const fpemu_rounding *rounding, vector *v)
 {
     double x[OPERATION_MOST] = {0, 0, 0};
@@ -141,10 +141,12 @@ static void judge_tininess(const bench *b, const fpemu_rounding *rounding, vecto
     for (int k = 0; k < b->what->operands; k++)
         x[k] = fpemu_decode_one_f64(&b->from[k], v->operand[k]);
     double exact = operation_exact(b->what, x), limit = normal;
-    if (b->tininess == TININESS_AFTER && exact != 0 && fabs(exact) < normal) { /* among normal numbers, by a power */
-        const int up = ilogb(normal) + 1 - ilogb(exact);
-        exact = fpemu_quantize_one_f64(&b->to, rounding, ldexp(exact, up), 0);
-        limit = ldexp(normal, up);
+    if (b->tininess == TININESS_AFTER && exact != 0 && fabs(exact) < normal) { /* as 1 to 2, among normal numbers */
+        const int e = ilogb(exact), odd = (e + b->to.bias) & 1; /* without a mantissa ties look at the exponent */
+        fpemu_format wide;
+        cli_check(fpemu_format_float(&wide, 5, b->to.mantissa_bits, 14 + odd, FPEMU_SPECIALS_IEEE, 1), b->spec);
+        exact = fpemu_quantize_one_f64(&wide, rounding, ldexp(exact, -e), 0);
+        limit = ldexp(normal, -e);
     }
     const bool tiny = exact != 0 && fabs(exact) < limit;
     v->flags = (v->flags & ~(unsigned)FLAG_UNDERFLOW) | (tiny && (v->flags & FLAG_INEXACT) ? FLAG_UNDERFLOW : 0u);

@@ -59,6 +59,15 @@ fpemu_format dtype_format(const dtype *type)
     return format;
 }
 
+void dtype_round(const dtype *type, size_t n, float *y)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    if (type != NULL) {
+        const fpemu_format format = dtype_format(type);
+        fpemu_quantize(&format, &nearest, FPEMU_TYPE_F32, n, y, y, NULL);
+    }
+}
+
 bool dtype_holds(const dtype *type, const fpemu_format *format)
 {
     enum { MOST = 1 << 16 };

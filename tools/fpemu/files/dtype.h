@@ -23,6 +23,8 @@ const dtype *dtype_named(const char *name);
 const dtype *dtype_texted(const char *text);
 const dtype *dtype_coded(const char *code);
 fpemu_format dtype_format(const dtype *type);
+/* n floats to the nearest values of the type, in place; NULL: they stay. */
+void dtype_round(const dtype *type, size_t n, float *y);
 /* Whether every value of the format, its infinities and NaN included, is a value of the type. Of a format with scales
  * only the carriers are known to hold them. */
 bool dtype_holds(const dtype *type, const fpemu_format *format);

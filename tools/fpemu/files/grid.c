@@ -4,7 +4,6 @@
 
 #include "files/grid.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -99,32 +98,12 @@ static float number_at(model *m, const grid_numbers *n, uint64_t i)
     return y;
 }
 
-static float scale_at(model *m, const grid *g, uint64_t i, float whole)
+static float scale_at(model *m, const grid *g, uint64_t i)
 {
     float s = number_at(m, &g->scale, i);
     if (g->outer.any)
         s = s * number_at(m, &g->outer, i / g->outer_block) + g->offset;
-    return s * whole;
-}
-
-/* The scale of the whole tensor, which has to be one. */
-static bool whole_of(model *m, const tensor *t, float *whole)
-{
-    const grid *g = t->stored.grid;
-    *whole = g->whole.any ? number_at(m, &g->whole, 0) : 1;
-    if (!(*whole > 0 && *whole <= FLT_MAX) && !((pages *)m->pages)->failed)
-        return model_refuse(m, "its scale of the whole tensor is %g, and no finite number above 0", (double)*whole);
-    return true;
-}
-
-/* To the type that the layout computes in, and back. */
-static void round_to(const dtype *type, size_t n, float *y)
-{
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    if (type != NULL) {
-        const fpemu_format format = dtype_format(type);
-        fpemu_quantize(&format, &nearest, FPEMU_TYPE_F32, n, y, y, NULL);
-    }
+    return s;
 }
 
 /* Which block of a row a column is in. */
@@ -141,8 +120,8 @@ bool grid_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
     const uint64_t matrix_size = g->rows * g->columns, scales = g->scales[0] * g->scales[1];
     uint64_t matrix = first / matrix_size, row = first % matrix_size / g->columns, column = first % g->columns;
     uint64_t known = UINT64_MAX, block;
-    float scale = 1, zero = 0, whole;
-    if (!open_pages(m) || !whole_of(m, t, &whole))
+    float scale = 1, zero = 0;
+    if (!open_pages(m))
         return false;
     for (size_t i = 0; i < n; i++) {
         if (!block_of(m, g, column, &block))
@@ -150,7 +129,7 @@ bool grid_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
         const uint64_t line = row / g->block[0];
         const uint64_t k = matrix * scales + (g->turned ? block * g->scales[0] + line : line * g->scales[1] + block);
         if (g->scale.any && k != known) {
-            scale = scale_at(m, g, k, whole);
+            scale = scale_at(m, g, k);
             zero = g->zero.any             ? number_at(m, &g->zero, k)
                    : g->zero_code.bits > 0 ? code_at(m, &g->zero_code, matrix, line, block)
                                            : 0;
@@ -164,7 +143,7 @@ bool grid_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
             row = row == g->rows ? 0 : row;
         }
     }
-    round_to(g->result, n, y);
+    dtype_round(g->result, n, y);
     return !((pages *)m->pages)->failed;
 }
 
@@ -172,12 +151,11 @@ bool grid_scales(model *m, const tensor *t, uint64_t first, size_t n, float *sca
 {
     const grid *g = t->stored.grid;
     const uint64_t scales = g->scales[0] * g->scales[1];
-    float whole;
-    if (!shards_turn_to(m, t->part) || !open_pages(m) || !whole_of(m, t, &whole))
+    if (!shards_turn_to(m, t->part) || !open_pages(m))
         return false;
     for (size_t i = 0; i < n; i++) {
         const uint64_t k = (first + i) % scales, line = k / g->scales[1], block = k % g->scales[1];
-        scale[i] = scale_at(m, g, first + i - k + (g->turned ? block * g->scales[0] + line : k), whole);
+        scale[i] = scale_at(m, g, first + i - k + (g->turned ? block * g->scales[0] + line : k));
     }
     return !((pages *)m->pages)->failed;
 }
@@ -360,11 +338,14 @@ static bool scales_fit(search *s, const tensor *scale)
     return (g->block[0] > 0 && g->block[1] > 0) || lacks(s, "%s", wanted);
 }
 
-static void say_blocks(grid *g)
+static void say_blocks(grid *g, const grid_found *f)
 {
     const bool all_columns = g->block[1] >= g->columns, all_rows = g->block[0] >= g->rows;
+    uint64_t count = 1;
+    for (unsigned i = 0; i < f->dimensions; i++)
+        count *= f->extent[i];
     if (all_columns && all_rows)
-        strcpy(g->blocks, "tensor");
+        strcpy(g->blocks, count > g->rows * g->columns ? "matrix" : "tensor");
     else if (all_columns && g->block[0] == 1)
         strcpy(g->blocks, "row");
     else if (g->block[0] == 1)
@@ -712,7 +693,7 @@ bool grid_find(model *m, grid_look_up *look_up, const void *directory, const ten
     for (size_t k = 0; k < sizeof find / sizeof *find && s.good && !there; k++)
         there = find[k](&s);
     if (there)
-        say_blocks(s.g);
+        say_blocks(s.g, found);
     if (there && found->name == NULL) { /* a weight, where the stem is a module */
         const char *word = s.stem > 0 && e->name[s.stem - 1] == '.' ? "weight" : "";
         found->name = malloc(s.stem + strlen("weight") + 1);

@@ -16,12 +16,12 @@ typedef enum grid_way {
     GRID_ROW,   /* a row is a string of bits, the low ones first */
     GRID_HIGH,  /* as that, but the high nibble first */
     GRID_WORDS, /* a row goes down a column of 32-bit words */
-    GRID_AWQ    /* so does a column, a nibble of a word, in the order of AWQ */
+    GRID_AWQ    /* a 32-bit word has eight neighbouring rows of one column, in nibbles, in AWQ's order */
 } grid_way;
 
 typedef struct grid_codes {
     grid_way way;
-    bool turned;                  /* rows for columns */
+    bool turned;                  /* row and column change places */
     unsigned bits;                /* 0: there are none */
     uint64_t place, pitch, slice; /* bytes: where they begin, from row to row, from matrix to matrix */
     float value[256];
@@ -42,10 +42,10 @@ typedef struct grid {
     uint64_t block[2], scales[2];        /* rows and columns: of a block, of the scales of a matrix */
     bool turned;                         /* the scales lie column by column */
     grid_codes code, zero_code;
-    grid_numbers scale, zero, whole, outer; /* outer: of 256 scales, which are codes themselves */
-    float offset, factor;                   /* added to the scale; and the last factor of a value */
-    uint64_t outer_block, order;            /* order: where I32 say the block of each column; 0: there are none */
-    const dtype *result;                    /* NULL: binary32 */
+    grid_numbers scale, zero, outer; /* outer: of 256 scales, which are codes themselves */
+    float offset, factor;            /* added to the scale; and the last factor of a value */
+    uint64_t outer_block, order;     /* order: where I32 say the block of each column; 0: there are none */
+    const dtype *result;             /* NULL: binary32 */
 } grid;
 
 /* The tensor of a name; NULL: there is none that could be a part. */

@@ -15,6 +15,7 @@
 #include "files/grid.h"
 #include "files/json_header.h"
 #include "files/safetensors.h"
+#include "files/shards.h"
 #include "files/stored.h"
 
 static const layout layouts[] = {
@@ -224,7 +225,7 @@ static bool join_at(const directory *d, tensor *e)
     return good && (done || join_grid(d, e));
 }
 
-/* What metadata say of the layouts of these tensors is no longer so. */
+/* Takes away what metadata say of the layouts of these tensors. */
 static void forget_layouts(json_t **metadata, const tensor *t, size_t count)
 {
     const bool torchao = json_object_get(*metadata, "tensor_names") != NULL; /* it says something of each tensor */
@@ -406,7 +407,7 @@ bool layout_scales(model *m, const tensor *t, uint64_t first, size_t n, float *s
         fpemu_format_scale(&format, &scale) != FPEMU_OK)
         return model_refuse(m, "no format %s", t->stored.layout->spec);
     whole[0] = whole[1] = 1;
-    if (t->stored.parts > 2 && !load_global(m, t, two))
+    if (!shards_turn_to(m, t->part) || (t->stored.parts > 2 && !load_global(m, t, two)))
         return false;
     for (int i = 0; i < 2 && t->stored.parts > 2; i++) {
         const uint32_t bits = (uint32_t)bytes_load(two + 4 * i, 4);

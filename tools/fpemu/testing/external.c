@@ -166,8 +166,8 @@ static _Noreturn void work(external *f, int channel)
 
 enum { LATE = -1, STUCK = -2 };
 
-/* The answer of the child: 'y' or 'n', 'w' where a function wrote outside of its result, 0 where it has ended without one, LATE past the deadline, STUCK where it has
- * been at one input for longer than `patience`. */
+/* The answer of the child: 'y' or 'n', 'w' where a function wrote outside of its result, 0 where it has ended without
+ * one, LATE past the deadline, STUCK where it has been at one input for longer than `patience`. */
 static int await(external *f, double deadline, double patience)
 {
     size_t at = f->shared->at;
@@ -288,7 +288,8 @@ static int ask_worker(external *f, size_t n, bool one_by_one, double deadline)
                : 0;
 }
 
-/* An array function crashed or hung: once more, an element at a time, to learn on which. */
+/* An array function crashed, hung or wrote outside of its result: once more, an element at a time, to learn on
+ * which. */
 static external_end find_element(external *f, size_t n, double deadline)
 {
     open_worker(f);
