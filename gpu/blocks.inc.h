@@ -260,6 +260,17 @@ FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const gpu_unit *u, con
         *s = four;
 }
 
+/* As block_find_ends there. */
+FPEMU_SLOW void gpu_find_ends(const gpu_blocks_job *j, const gpu_unit *u, const core_block *block, core_extremes *e)
+{
+    int first = 1;
+    uintw x[4];
+    for (uint64_t i = 0; i < u->place.elements; i++) {
+        gpu_blocks_load(j, 1, u, i, 1, x);
+        core_ends_add(block->rule, e, &first, x[0]);
+    }
+}
+
 /* As block_find_levels there. */
 FPEMU_SLOW void gpu_find_levels(const gpu_blocks_job *j, const gpu_unit *u, const core_block *block, uintw amax,
                                 core_scale *s)
@@ -337,6 +348,8 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             memset(s, 0, sizeof *s);
             if (u->begin >= u->end || scalar)
                 continue;
+            if (core_rule_has_ends(block.rule))
+                gpu_find_ends(j, u, &block, &OF(e, l));
             if (job->given.scales)
                 core_scale_given(&block, &job->given, u->block, s);
             else

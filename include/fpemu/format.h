@@ -89,7 +89,13 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_NVFP4_CLAMP = 16, /* as nvfp4-ao, in the order of AMD's ALTO, no scale of zero */
     FPEMU_SCALING_PAIRS = 17,       /* as floor, and a bit of each pair that halves its scale: MX9, MX6, MX4 */
     FPEMU_SCALING_HIF4 = 18,        /* Ascend HiFloat4: E6M2, a bit for each eight and each four that doubles it */
-    FPEMU_SCALING_COUNT = 19
+    FPEMU_SCALING_ASYMMETRIC = 19,  /* s = (max - min) / (most - least), 0 included, a whole zero point (torchao) */
+    FPEMU_SCALING_MINMAX = 20,      /* the same, 0 not included */
+    FPEMU_SCALING_TINYGEMM = 21,    /* as minmax, with a number that is added to y: torchao's zero points as floats */
+    FPEMU_SCALING_HQQ = 22,         /* as minmax, zero points as floats are added before rounding: where HQQ begins */
+    FPEMU_SCALING_GGML_1 = 23,      /* s = (max - min) / M, min is added to y: ggml's Q4_1, Q5_1 */
+    FPEMU_SCALING_GGML_0 = 24,      /* s = x / lowest, x the element of the largest magnitude: ggml's Q4_0, Q5_0 */
+    FPEMU_SCALING_COUNT = 25
 } fpemu_scaling;
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
@@ -222,7 +228,11 @@ typedef enum fpemu_name {
     FPEMU_NAME_MX9 = 42,
     FPEMU_NAME_MX6 = 43,
     FPEMU_NAME_MX4 = 44,
-    FPEMU_NAME_COUNT = 45 /* one more than the last */
+    FPEMU_NAME_Q4_0 = 45,
+    FPEMU_NAME_Q4_1 = 46,
+    FPEMU_NAME_Q5_0 = 47,
+    FPEMU_NAME_Q5_1 = 48,
+    FPEMU_NAME_COUNT = 49 /* one more than the last */
 } fpemu_name;
 
 /* Where a text went wrong. */

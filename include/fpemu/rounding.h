@@ -75,7 +75,9 @@ typedef enum fpemu_compat {
     FPEMU_COMPAT_PYTORCH_DIVIDE = 7,
     /* MuPPET's Eq. 6 as it is printed, rule muppet with sr: floor(t + U - 1/2), U the random bits as a fraction. */
     FPEMU_COMPAT_MUPPET = 8,
-    FPEMU_COMPAT_COUNT = 9
+    /* ggml's quantisers of Q4_0, Q4_1, Q5_0, Q5_1 (rules ggml-0, ggml-1) and Q8_0, mode rna: doc/blocks.md, 2.7. */
+    FPEMU_COMPAT_GGML = 9,
+    FPEMU_COMPAT_COUNT = 10
 } fpemu_compat;
 
 /* How to round. All zero bits: to nearest even, and past the ends what the format says. Random bits are a function of
@@ -107,7 +109,7 @@ fpemu_rounding fpemu_rounding_stochastic(uint64_t seed, uint64_t stream);
 
 /* Reads a mode by its short or long name ("rne", "toward-zero", "sr", ...) or a compatibility setting by its own
  * ("qpytorch", "qpytorch-sr", "qpytorch-fixed", "qpytorch-fixed-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se",
- * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "muppet"). Sets mode, overflow, nan and
+ * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "muppet", "ggml"). Sets mode, overflow, nan and
  * compat; all other fields become 0. `error` may be NULL. FPEMU_ERROR_SPEC, and *rounding all zero, to nearest
  * even, for another text. */
 fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);

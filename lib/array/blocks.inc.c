@@ -670,6 +670,17 @@ static void block_level_part(const block_job *j, const block_part *p, int back, 
     }
 }
 
+/* What is scaled of a part: x, or that less an offset, in place of t. */
+static const realw *block_offset_x(const block_part *p, block_tile *w)
+{
+    realw *const t = w->t + p->begin;
+    if (p->scale.order != CORE_ZERO_OFFSET)
+        return w->x + p->begin;
+    for (size_t i = 0; i < p->n; i++)
+        t[i] = core_value(core_offset_x(&p->scale, core_bits(w->x[p->begin + i])));
+    return t;
+}
+
 /* t of a part with a zero point, from its quotients. */
 static void block_zero_t(const block_job *j, const block_part *p, block_tile *w)
 {
@@ -732,8 +743,8 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         else if (p->scale.levels)
             block_level_part(j, p, 0, w->x + p->begin, t);
         else
-            k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, w->x + p->begin, t);
-        if (p->scale.order)
+            k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, block_offset_x(p, w), t);
+        if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
             block_zero_t(j, p, w);
         plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
     }
@@ -754,7 +765,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         } else {
             if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax))
                 block_compat_run(j, p, w, NULL);
-            if (p->scale.order)
+            if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
                 block_zero_part(j, p, w, &seen);
             else if (j->counted)
                 block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
@@ -763,6 +774,9 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
                 memcpy(w->y + begin, w->rounded + begin, n * sizeof *w->y);
             else if (p->scale.levels)
                 block_level_part(j, p, 1, w->rounded + begin, w->y + begin);
+            else if (p->scale.order == CORE_ZERO_OFFSET)
+                for (size_t e = begin; e < begin + n; e++)
+                    w->y[e] = core_value(core_zero_y(&p->scale, core_bits(w->rounded[e])));
             else if (!p->scale.order)
                 k->loopsw->scale_y(&p->scale, n, w->rounded + begin, w->y + begin);
         }
@@ -892,12 +906,32 @@ static APART void block_find_levels(const block_job *j, const core_place *place,
     core_scale_levels(j->block, amax, group, (n + each - 1) / each, s);
 }
 
+/* Extremes *e of a block, with its ends. */
+static APART void block_find_ends(const block_job *j, const core_place *place, const core_extremes *e,
+                                  core_extremes *ends)
+{
+    realw x[BLOCK_TILE];
+    int first = 1;
+    *ends = *e;
+    for (uint64_t at = 0, n; at < place->elements; at += n) {
+        n = core_smaller(place->elements - at, BLOCK_TILE);
+        block_take(j, place, at, (size_t)n, x);
+        for (size_t i = 0; i < n; i++)
+            core_ends_add(j->block->rule, ends, &first, core_bits(x[i]));
+    }
+}
+
 /* The scale of a block, counted and told to the sink. */
 static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, fpemu_stats *counters)
 {
     const block_call *call = j->call;
     core_scale *s = &p->scale;
+    core_extremes ends;
     p->amax = e->amax;
+    if (core_rule_has_ends(j->block->rule)) {
+        block_find_ends(j, &p->place, e, &ends);
+        e = &ends;
+    }
     if (j->p->scalar) {
         memset(s, 0, sizeof *s);
         s->kind = CORE_SCALE_NONE;
@@ -1249,7 +1283,7 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->counted = call->stats != NULL;
     j->want = call->stats ? call->stats->request.want : 0;
     j->given = call->shape->given;
-    j->zeros = j->given && j->given->order;
+    j->zeros = (j->given && j->given->order) || core_rule_is_affine(call->format->scaling);
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
     j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH &&
@@ -1266,7 +1300,7 @@ static void block_job_lie(block_job *j, const fpemu_format *f)
     const core_walk *w = &j->walk;
     const uint64_t most = w->inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
     const int fits = block_in_place(j) || w->tile_length <= most;
-    const int takes = !j->given || (!j->zeros && !j->counted && w->inner == 1);
+    const int takes = !j->zeros && (!j->given || (!j->counted && w->inner == 1));
     const int runs = fits && f->scaling && takes && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;
     if (w->inner == 1)
@@ -1306,7 +1340,8 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
     fpemu_range range;
     /* a block that is the whole tensor is counted by its range, also where its numbers are known */
     if ((!known || (call->stats && f->block == FPEMU_BLOCK_TENSOR)) && !whole) {
-        const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+        const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8 ||
+                              f->scaling == FPEMU_SCALING_ASYMMETRIC;
         const fpemu_shape *shape = call->shape;
         fpemu_shape dense;
         if (call->compact) { /* x lies without gaps, whatever the tensor does */
@@ -1553,6 +1588,10 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, realw zero, size_
     core_scale_read(&r->block, code, &s);
     for (size_t i = 0; i < n && zero != 0; i++)
         y[i] -= zero;
+    for (size_t i = 0; i < n && s.order && s.kind != CORE_SCALE_NAN; i++)
+        y[i] = core_value(core_zero_y(&s, core_bits(y[i])));
+    if (s.order && s.kind != CORE_SCALE_NAN)
+        return;
     if (s.kind == CORE_SCALE_MULTIPLY && !s.levels) {
         k->loopsw->scale_y(&s, n, y, y);
         return;

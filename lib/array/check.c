@@ -89,7 +89,10 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
     const int bits = (int)f->bits - 1, nearest = r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA;
     const int muppet =
         r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_MODE_SR;
-    if (f->scaling && r->compat && !muppet &&
+    const int ggml = r->compat == FPEMU_COMPAT_GGML && r->mode == FPEMU_MODE_RNA &&
+                     (f->scaling == FPEMU_SCALING_GGML_0 || f->scaling == FPEMU_SCALING_GGML_1 ||
+                      f->scaling == FPEMU_SCALING_RECIPROCAL);
+    if (f->scaling && r->compat && !muppet && !ggml &&
         !(r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
           f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
           (nearest || r->mode == FPEMU_MODE_SR)))

@@ -5,18 +5,26 @@
 FPEMU_FN int core_block_compat_acts(const core_block_compat *c, const core_scale *s, uintw amax)
 {
     if (c->setting != FPEMU_COMPAT_QPYTORCH || amax == 0)
-        return c->setting == FPEMU_COMPAT_MUPPET && s->kind != CORE_SCALE_NAN;
+        return (c->setting == FPEMU_COMPAT_MUPPET || c->setting == FPEMU_COMPAT_GGML) && s->kind != CORE_SCALE_NAN;
     const int e = core_exponent(amax);
     return e >= -126 && e <= 124 && !s->saturated && s->kind == CORE_SCALE_MULTIPLY;
 }
 
-/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums, for a finite u; *q: its integer, of integers. */
+/* floor([t + [1/2 - lowest]]) + lowest, t an element of rule ggml-0 or ggml-1, of which none is below lowest - 1/2. */
+FPEMU_FN double core_ggml(double t, double lowest)
+{
+    const double sum = (double)((realw)t + (realw)(0.5 - lowest));
+    return (double)(int64_t)(sum < 65536 ? sum : 65536) + lowest;
+}
+
+/* P by MuPPET's Eq. 6 as printed, or by ggml's or QPyTorch's sums, for a finite u; *q: its integer, of integers. */
 FPEMU_FN uintw core_block_compat_round(const core_block_compat *c, uintw amax, uintw u, double t, uint32_t r, int *over,
                                        int64_t *q)
 {
     const double k =
-        c->setting == FPEMU_COMPAT_MUPPET
-            ? core_muppet(t / c->step, r)
+        c->setting == FPEMU_COMPAT_MUPPET ? core_muppet(t / c->step, r)
+        : c->setting == FPEMU_COMPAT_GGML
+            ? core_ggml(t, c->lowest)
             : (double)core_qpytorch_block((float)core_value(u), core_exponent(amax), c->bits, c->stochastic, r);
     const double value = k * c->step, kept = value > c->max ? c->max : value < c->lowest ? c->lowest : value;
     const double least = (double)(c->q_least - c->zero_point), most = (double)(c->q_most - c->zero_point);
@@ -169,8 +177,9 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
         *h = happened;
         return y;
     }
-    uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, u);
-    if (s->order) {
+    const uintw x = s->order == CORE_ZERO_OFFSET ? core_offset_x(s, u) : u;
+    uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, x);
+    if (s->order && s->order != CORE_ZERO_OFFSET) {
         const uintw nan = b->plan.nan[u >> (CARRIER_BITS - 1)];
         int past;
         t = core_zero_t(s, nan, t);
@@ -187,9 +196,11 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     if (form == 2 && b->compat.setting && finite && core_block_compat_acts(&b->compat, s, amax))
         p = core_block_compat_round(&b->compat, amax, u, core_to_double(t), r, &over, &h->q);
     over |= (int)core_block_t_over(b->plan.negative != 0, t);
-    h->past = (uint8_t)(b->is_table ? over : (t & ~CARRIER_SIGN) > b->plan.max[u >> (CARRIER_BITS - 1)]);
+    h->past = (uint8_t)(b->is_table ? over : (t & ~CARRIER_SIGN) > b->plan.max[t >> (CARRIER_BITS - 1)]);
     h->over = (uint8_t)over;
     *rounded = p;
+    if (s->order)
+        return core_zero_y(s, p);
     return s->kind == CORE_SCALE_NONE ? p : core_block_y(s, p);
 }
 

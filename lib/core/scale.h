@@ -38,6 +38,9 @@ enum {
 #define CORE_CHOICE_ELEMENTS 4096
 #define CORE_CHOICE_ROWS 64
 
+/* A number that is added to y; x less another one is what elements see. */
+#define CORE_ZERO_OFFSET 3
+
 /* Blocks of rules with levels have at most so many elements. */
 #define CORE_LEVEL_ELEMENTS 64
 
@@ -66,6 +69,31 @@ FPEMU_FN int core_level(int rule, uint32_t levels, unsigned place)
     if (rule == FPEMU_SCALING_PAIRS)
         return -(int)(levels >> place / 2 & 1);
     return (int)(levels >> place / 8 & 1) + (int)(levels >> (8 + place / 4) & 1);
+}
+
+/* Rules with two numbers a block, or with a scale that may be negative. */
+FPEMU_FN int core_rule_is_affine(int rule)
+{
+    return rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0;
+}
+
+/* Rules that ask for more of a block than its largest elements above and below zero. */
+FPEMU_FN int core_rule_has_ends(int rule)
+{
+    return rule >= FPEMU_SCALING_MINMAX && rule <= FPEMU_SCALING_GGML_0;
+}
+
+/* What the second number of a block is: fpemu_zero_order, or CORE_ZERO_OFFSET. */
+FPEMU_FN int core_rule_order(int rule)
+{
+    switch (rule) {
+    case FPEMU_SCALING_ASYMMETRIC:
+    case FPEMU_SCALING_MINMAX: return FPEMU_ZERO_AFTER;
+    case FPEMU_SCALING_HQQ: return FPEMU_ZERO_BEFORE;
+    case FPEMU_SCALING_TINYGEMM:
+    case FPEMU_SCALING_GGML_1: return CORE_ZERO_OFFSET;
+    default: return FPEMU_ZERO_NONE;
+    }
 }
 
 /* Rules that look at what becomes of the elements. */

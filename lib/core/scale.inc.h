@@ -26,7 +26,8 @@ typedef struct core_block {
     uint8_t same;        /* the scale format holds every number of the carrier */
     uint8_t nan;         /* a block may become NaN */
     uint8_t near;        /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
-    uint8_t level_shift; /* where the bits of levels begin in the code of a scale */
+    uint8_t level_shift; /* where the bits of levels, or of a second number, begin in the code of a scale */
+    uint8_t bits;        /* of an element */
     uint8_t sticky;      /* what underflows in an exact t must not become zero: CORE_STICKY_... */
     /* set only where they are used, since calls on few elements feel it */
     core_plan scale_plan;   /* of a float scale, where core_scale_hold rounds */
@@ -44,9 +45,10 @@ typedef struct core_extremes {
 typedef struct core_scale {
     realw down, s, d;
     realw zero;        /* the zero point of integers */
+    realw offset, add; /* of order CORE_ZERO_OFFSET: x less the one is scaled, the other is added to y */
     int32_t exponent;  /* floor(log2 s) */
     uint32_t levels;   /* bits that change the scale of some of the elements: core_level */
-    uint8_t order;     /* fpemu_zero_order */
+    uint8_t order;     /* fpemu_zero_order, or CORE_ZERO_OFFSET */
     uint8_t kind;      /* enum core_scale_kind */
     uint8_t saturated; /* cut to an end of the scale format */
     uint8_t counted;   /* s is finite and not 0: in the histogram */
@@ -92,6 +94,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     b->emax = core_exponent(max);
     b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
     b->margin = f->margin;
+    b->bits = (uint8_t)f->bits;
     b->bare = f->scale_power;
     b->powers = b->rule <= FPEMU_SCALING_HBFP || b->rule == FPEMU_SCALING_MUPPET || b->rule == FPEMU_SCALING_PAIRS;
     b->level_shift = (uint8_t)(f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed);
@@ -271,10 +274,90 @@ FPEMU_FN void core_scale_ready(const core_block *b, core_scale *s)
 /* What is known of a scale that is no power of two by rule. */
 FPEMU_FN void core_scale_end(core_scale *s)
 {
-    s->counted = s->s > 0;
-    s->exponent = s->counted ? core_exponent(core_bits(s->s)) : 0;
+    s->counted = s->s > 0 || s->s < 0;
+    s->exponent = s->counted ? core_exponent(core_bits(s->s) & ~CARRIER_SIGN) : 0;
     if (!s->counted || s->down == 0) /* down: of a multiplier that underflowed, which an infinity would make a NaN of */
         s->kind = CORE_SCALE_ZERO;
+}
+
+/* v of either sign, in the scale format. */
+FPEMU_FN realw core_scale_hold_signed(const core_block *b, realw v, core_scale *s)
+{
+    const uintw sign = core_bits(v) & CARRIER_SIGN;
+    return core_value(core_bits(core_scale_hold(b, core_value(core_bits(v) ^ sign), s)) | sign);
+}
+
+/* The nearest whole number, ties to even. */
+FPEMU_FN realw core_whole(realw v)
+{
+    const uintw u = core_bits(v), sign = u & CARRIER_SIGN;
+    const realw large = core_value(core_power(CARRIER_MANTISSA) | sign);
+    return (u ^ sign) < core_power(CARRIER_MANTISSA) ? (v + large) - large : v;
+}
+
+/* The middle of an element's integers. */
+FPEMU_FN realw core_block_middle(const core_block *b)
+{
+    return (b->largest + b->lowest + 1) / 2;
+}
+
+/* Takes an element into account for rules that have ends; e->amax is known. What e->high and e->low are the magnitudes
+ * of becomes the largest element and the smallest one, negated; ggml-0: the first of the largest magnitude. first: there
+ * was none yet. */
+FPEMU_FN void core_ends_add(int rule, core_extremes *e, int *first, uintw u)
+{
+    const uintw a = u & ~CARRIER_SIGN;
+    const realw x = core_value(u);
+    if (a >= CARRIER_INF || (rule == FPEMU_SCALING_GGML_0 && (!*first || a < e->amax)))
+        return;
+    e->high = *first || x > core_value(e->high) ? u : e->high;
+    e->low = *first || -x > core_value(e->low) ? core_bits(-x) : e->low;
+    *first = 0;
+}
+
+/* The scale of a block whose elements lie between lo and hi, and its second number. */
+FPEMU_FN void core_scale_affine(const core_block *b, realw lo, realw hi, core_scale *s)
+{
+    const realw range = core_finite(hi - lo) + 0, steps = b->largest - b->lowest, tiny = core_value(CARRIER_HIDDEN);
+    const realw quotient = range / steps, d = quotient < tiny ? tiny : quotient;
+    s->kind = CORE_SCALE_MULTIPLY;
+    s->order = (uint8_t)core_rule_order(b->rule);
+    switch (b->rule) {
+    case FPEMU_SCALING_GGML_0: {
+        const realw own = hi / b->lowest;
+        s->s = core_scale_hold_signed(b, own, s);
+        s->down = own < 0 ? -core_scale_inverse(-1 / own) : own > 0 ? core_scale_inverse(1 / own) : 0;
+        break;
+    }
+    case FPEMU_SCALING_GGML_1:
+        s->offset = lo;
+        s->add = core_scale_hold_signed(b, lo, s);
+        s->s = core_scale_hold(b, quotient, s);
+        s->down = quotient > 0 ? core_scale_inverse(1 / quotient) : 0;
+        break;
+    case FPEMU_SCALING_HQQ: {
+        const realw most = 1 / range * steps, u = most < 20000 ? most : 20000, zero = -lo * u;
+        s->zero = core_scale_hold_signed(b, b->bits == 4 ? core_whole(zero) : zero, s);
+        s->s = core_scale_hold(b, 1 / u, s);
+        s->down = u;
+        break;
+    }
+    case FPEMU_SCALING_TINYGEMM:
+        s->s = core_scale_hold(b, d, s);
+        s->zero = core_block_middle(b);
+        s->add = core_scale_hold_signed(b, core_finite(lo + d * s->zero), s);
+        s->offset = core_finite(s->add - s->s * s->zero);
+        s->kind = CORE_SCALE_DIVIDE;
+        s->down = s->s;
+        break;
+    default: {
+        const realw zero = b->lowest - core_whole(lo / d);
+        s->s = core_scale_hold(b, d, s);
+        s->down = s->s > 0 ? core_scale_inverse(1 / s->s) : 0;
+        s->zero = zero < b->lowest ? b->lowest : zero > b->largest ? b->largest : zero;
+        break;
+    }
+    }
 }
 
 /* The scale of a block; of rules that choose the one for elements up to T * 2/3 (four), or up to T. */
@@ -342,6 +425,12 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
         s->s = (realw)(float)(1 / u); /* binary32, also where the compiler evaluates wider */
         break;
     }
+    case FPEMU_SCALING_ASYMMETRIC:
+    case FPEMU_SCALING_MINMAX:
+    case FPEMU_SCALING_TINYGEMM:
+    case FPEMU_SCALING_HQQ:
+    case FPEMU_SCALING_GGML_1:
+    case FPEMU_SCALING_GGML_0: core_scale_affine(b, 0 - core_value(e->low), core_value(e->high), s); break;
     case FPEMU_SCALING_HIF4:
         s->kind = CORE_SCALE_MULTIPLY;
         s->s = core_scale_hold(b, core_bfloat(amax * (realw)0.142578125), s); /* 1/7 in bfloat16 */
@@ -455,13 +544,36 @@ FPEMU_FN realw core_choice_total(realw *row, unsigned rows)
     return row[0];
 }
 
+/* The code of the second number of a block, and back. */
+FPEMU_FN uint64_t core_scale_second(const core_block *b, const core_scale *s)
+{
+    const uintw u = core_bits(s->order == CORE_ZERO_OFFSET ? s->add : s->zero);
+    if (s->order == FPEMU_ZERO_AFTER)
+        return (uint64_t)(int64_t)s->zero & ((UINT64_C(1) << b->bits) - 1);
+    return core_encode(&b->scale_coder, u, u);
+}
+
+FPEMU_FN void core_scale_read_second(const core_block *b, uint64_t code, core_scale *s)
+{
+    const uint64_t top = b->lowest < 0 ? UINT64_C(1) << (b->bits - 1) : 0;
+    if (s->order == FPEMU_ZERO_AFTER)
+        s->zero = (realw)(int64_t)(((code & ((UINT64_C(1) << b->bits) - 1)) ^ top) - top);
+    else if (s->order == FPEMU_ZERO_BEFORE)
+        s->zero = core_value(core_decode(&b->scale_coder, code));
+    else
+        s->add = core_value(core_decode(&b->scale_coder, code));
+    if (b->rule == FPEMU_SCALING_TINYGEMM)
+        s->zero = core_block_middle(b);
+}
+
 /* The code of a scale that core_scale_find made. */
 FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
 {
-    const uint64_t levels = (uint64_t)s->levels << b->level_shift;
+    const uint64_t levels = (core_rule_order(b->rule) ? core_scale_second(b, s) : (uint64_t)s->levels)
+                            << b->level_shift;
     if (b->bare)
         return ((uint32_t)s->exponent & b->code_mask) | levels;
-    if (s->kind == CORE_SCALE_NAN)
+    if (s->kind == CORE_SCALE_NAN) /* its second number is 0 */
         return core_encode(&b->scale_coder, CARRIER_NAN, CARRIER_NAN);
     const int power = b->powers && s->kind != CORE_SCALE_DIVIDE;
     const uintw u = power ? core_power(s->exponent) : core_bits(s->s);
@@ -486,6 +598,9 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
         s->s = core_value(u);
         if (core_rule_is_nvfp4(b->rule))
             s->d = (realw)b->tensor.b;
+        s->order = (uint8_t)core_rule_order(b->rule);
+        if (s->order)
+            core_scale_read_second(b, code >> b->level_shift, s);
     }
 }
 
@@ -517,6 +632,12 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
     return a > CARRIER_INF ? u : t;
 }
 
+/* What is scaled of x: x less the offset of its block. */
+FPEMU_FN uintw core_offset_x(const core_scale *s, uintw u)
+{
+    return (u & ~CARRIER_SIGN) > CARRIER_INF ? u : core_bits(core_value(u) - s->offset);
+}
+
 /* t of an integer element with a zero point, from the quotient t; nan: P of a NaN, whose 0 means the zero point. */
 FPEMU_FN uintw core_zero_t(const core_scale *s, uintw nan, uintw t)
 {
@@ -544,10 +665,10 @@ FPEMU_FN uintw core_block_t_over(uintw positive, uintw t)
     return (uintw)((t & ~CARRIER_SIGN) == CARRIER_INF) & ~((t >> (CARRIER_BITS - 1)) & positive);
 }
 
-/* y for q of an element with a zero point. */
+/* y for q of an element with a zero point, or in a block with an offset. */
 FPEMU_FN uintw core_zero_y(const core_scale *s, uintw q)
 {
-    const realw y = (core_value(q) - s->zero) * s->s;
+    const realw scaled = (core_value(q) - s->zero) * s->s, y = s->order == CORE_ZERO_OFFSET ? scaled + s->add : scaled;
     return y == y ? core_bits(core_finite(y)) : CARRIER_NAN;
 }
 

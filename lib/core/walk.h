@@ -98,7 +98,7 @@ FPEMU_FN fpemu_status core_given_check(const fpemu_format *f, const fpemu_given 
     for (size_t i = 0; i < sizeof g->reserved0; i++)
         reserved |= g->reserved0[i];
     if (!f->scaling || f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_PAIRS ||
-        f->scaling == FPEMU_SCALING_HIF4 || (g->zeros && !(plain && integers)))
+        f->scaling == FPEMU_SCALING_HIF4 || core_rule_is_affine(f->scaling) || (g->zeros && !(plain && integers)))
         return FPEMU_ERROR_UNSUPPORTED;
     if (!g->scales)
         return FPEMU_ERROR_NULL;

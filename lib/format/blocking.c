@@ -194,10 +194,13 @@ uint32_t fpemu_scale_bits(const fpemu_format *f)
 {
     if (f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8)
         return 0;
-    const uint32_t levels = f->scaling == FPEMU_SCALING_HIF4    ? 24
-                            : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
-                                                                : 0;
-    return levels + f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
+    const uint32_t own = (uint32_t)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
+    const int order = core_rule_order(f->scaling);
+    return own + (f->scaling == FPEMU_SCALING_HIF4    ? 24u
+                  : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
+                  : order == FPEMU_ZERO_AFTER         ? f->bits
+                  : order                             ? own
+                                                      : 0);
 }
 
 /* ---------------------------------------------------------------------------------------------- validity */
@@ -258,11 +261,11 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
 {
     const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
     const double target = (double)f->target, bound = (double)f->bound;
-    const int fixed =
-        f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_HIF4;
+    const int fixed = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8 ||
+                      f->scaling == FPEMU_SCALING_HIF4 || core_rule_is_affine(f->scaling);
     if (core_bits32(f->target) && (fixed || !(target >= max / 16 && target / 16 <= max && target >= 0x1p-126)))
         return refuse(problem, FPEMU_PARAMETER_TARGET | FPEMU_PARAMETER_CLIP | FPEMU_PARAMETER_MARGIN,
-                      fixed ? "no target, margin or clip with the rules muppet, s2fp8 and hif4"
+                      fixed ? "no target, margin or clip with the rules muppet, s2fp8, hif4 and those of zero points"
                             : "a target from a sixteenth of the element's largest value to 16 times it");
     if (core_bits32(f->bound) &&
         (!core_rule_is_nvfp4(f->scaling) || f->scale_power || !(bound >= scale->min_normal && bound <= scale->max)))
@@ -270,6 +273,12 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
                       "with nvfp4 rules alone, a bound that is a scale from the smallest"
                       " normal one on");
     return 1;
+}
+
+/* Whether a block can have more than CORE_CHOICE_ELEMENTS elements. */
+static int block_is_large(const fpemu_format *f)
+{
+    return !f->block_length || (f->block_rows ? f->block_rows : 1) * (uint64_t)f->block_length > CORE_CHOICE_ELEMENTS;
 }
 
 /* What each rule asks. `scale` is all zero for a power of two. */
@@ -290,8 +299,7 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
     case FPEMU_SCALING_4OVER6_MSE:
         if (!is_plain_e2m1(f))
             return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE, "e2m1 with 4over6 rules");
-        if (f->block_rows > CORE_CHOICE_ROWS ||
-            (f->block_rows ? f->block_rows : 1) * (uint64_t)f->block_length > CORE_CHOICE_ELEMENTS)
+        if (f->block_rows > CORE_CHOICE_ROWS || block_is_large(f))
             return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
                           "at most 64 rows and 4096 elements a block with 4over6 rules");
         /* fall through */
@@ -336,6 +344,26 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
         if (f->kind != FPEMU_KIND_FIXED || f->bits != 4 || f->fraction_bits != 2 || !f->symmetric)
             return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
                           "fixed(4,2):symmetric with the rule hif4");
+        break;
+    case FPEMU_SCALING_MINMAX:
+    case FPEMU_SCALING_TINYGEMM:
+    case FPEMU_SCALING_HQQ:
+    case FPEMU_SCALING_GGML_1:
+    case FPEMU_SCALING_GGML_0:
+        if (block_is_large(f))
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
+                          "a block N or RxC of at most 4096 elements with this rule");
+        if (!f->scale_signed && f->scaling != FPEMU_SCALING_MINMAX)
+            return refuse(problem, scales, "a scale with a sign, such as fp16, with this rule");
+        /* fall through */
+    case FPEMU_SCALING_ASYMMETRIC:
+        if (f->scale_power || !scale->has_zero)
+            return refuse(problem, scales, "a scale such as fp32 or fp16 with this rule");
+        if (f->kind != FPEMU_KIND_INT || core_bits64(f->scale) != core_bits64(1) || f->zero_point || f->bits > 16 ||
+            (f->scaling == FPEMU_SCALING_GGML_0 && !f->is_signed))
+            return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
+                          f->scaling == FPEMU_SCALING_GGML_0 ? "int(B), B at most 16, with the rule ggml-0"
+                                                             : "int(B) or uint(B), B at most 16, with this rule");
         break;
     case FPEMU_SCALING_S2FP8:
         if (f->block != FPEMU_BLOCK_TENSOR)

@@ -12,15 +12,17 @@
 
 /* In the order of fpemu_scaling. */
 static const char *const rule_names[FPEMU_SCALING_COUNT] = {
-    "none",   "floor",      "ceil",        "even",        "rceil",  "hbfp",  "absmax",
-    "nvfp4",  "nvfp4-ao",   "recipe",      "recipe-pow2", "muppet", "s2fp8", "reciprocal",
-    "4over6", "4over6-mse", "nvfp4-clamp", "pairs",       "hif4"};
+    "none",   "floor",       "ceil",   "even",     "rceil",      "hbfp",   "absmax",     "nvfp4",       "nvfp4-ao",
+    "recipe", "recipe-pow2", "muppet", "s2fp8",    "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp", "pairs",
+    "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0"};
 
 /* Where the element comes from. */
 enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 
 #define RULE_BIT(name) (1u << FPEMU_SCALING_##name)
 #define POWER_RULES (RULE_BIT(FLOOR) | RULE_BIT(CEIL) | RULE_BIT(EVEN) | RULE_BIT(RCEIL))
+#define AFFINE_RULES                                                                                                   \
+    (RULE_BIT(ASYMMETRIC) | RULE_BIT(MINMAX) | RULE_BIT(TINYGEMM) | RULE_BIT(HQQ) | RULE_BIT(GGML_1) | RULE_BIT(GGML_0))
 #define NVFP4_RULES                                                                                                    \
     (RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO) | RULE_BIT(NVFP4_CLAMP) | RULE_BIT(4OVER6) | RULE_BIT(4OVER6_MSE))
 
@@ -65,7 +67,7 @@ static const struct family {
       {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, A_MARGIN, A_RANGE, {0}}},
      FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_NONE},
     {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, {0}}},
-     ANY_SYMMETRIC, RULE_BIT(ABSMAX) | RULE_BIT(RECIPROCAL), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
+     ANY_SYMMETRIC, RULE_BIT(ABSMAX) | RULE_BIT(RECIPROCAL) | AFFINE_RULES, FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
     {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), A_RANGE, {0}}},
      ANY, RULE_BIT(RECIPE) | RULE_BIT(RECIPE_POW2), FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32,
@@ -133,7 +135,7 @@ static int take_rule(reader *r, value *v)
     for (v->number = FPEMU_SCALING_FLOOR; v->number < FPEMU_SCALING_COUNT; v->number++)
         if (fpemu_word_is(r->text + start, r->at - start, rule_names[v->number]))
             return 1;
-    return fail(r, start, "floor ceil even hbfp absmax reciprocal nvfp4.. 4over6.. recipe muppet s2fp8 pairs hif4");
+    return fail(r, start, "floor, ceil, absmax, nvfp4, asymmetric, ggml-0 or another rule of fpemu-formats(7)");
 }
 
 /* N, or N/D. */
@@ -196,13 +198,14 @@ static uint8_t to_byte(int64_t x)
     return x < 0 || x > UINT8_MAX ? UINT8_MAX : (uint8_t)x;
 }
 
-/* Signed integers leave out their most negative value in group(...). */
-static int becomes_symmetric(const fpemu_format *f)
+/* Signed integers leave out their most negative value in group(...) where the rule has one number. */
+static int becomes_symmetric(const fpemu_format *f, int rule)
 {
-    return f->kind == FPEMU_KIND_INT && f->is_signed && f->zero_point == 0 && f->bits > 1 && !f->wrap;
+    return !core_rule_is_affine(rule) && f->kind == FPEMU_KIND_INT && f->is_signed && f->zero_point == 0 &&
+           f->bits > 1 && !f->wrap;
 }
 
-static int build_element(const struct family *m, const reader *r, const value *v, fpemu_format *f)
+static int build_element(const struct family *m, const reader *r, const value *v, int rule, fpemu_format *f)
 {
     const value *given = find(&m->call, r, v, FPEMU_PARAMETER_ELEMENT);
     switch (m->element) {
@@ -233,7 +236,7 @@ static int build_element(const struct family *m, const reader *r, const value *v
     if (!given)
         return fpemu_named_scalar(m->element_name, f);
     *f = given->format;
-    f->symmetric |= m->element == ANY_SYMMETRIC && becomes_symmetric(f);
+    f->symmetric |= m->element == ANY_SYMMETRIC && becomes_symmetric(f, rule);
     return 1;
 }
 
@@ -272,7 +275,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     const value *exponent = find(c, r, v, FPEMU_PARAMETER_BLOCK_EXPONENT);
     const value *margin = find(c, r, v, FPEMU_PARAMETER_MARGIN);
     const value *bound = find(c, r, v, FPEMU_PARAMETER_BOUND);
-    if (!build_element(m, r, v, f))
+    if (!build_element(m, r, v, rule ? (int)rule->number : m->rule, f))
         return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element format");
     if (!build_target(c, r, v, f, problem))
         return 0;
@@ -282,7 +285,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
                       m->rules == POWER_RULES       ? "floor, ceil, even or rceil"
                       : m->element == FROM_M        ? "floor, ceil, even, rceil or hbfp"
                       : m->rules & RULE_BIT(NVFP4)  ? "nvfp4, nvfp4-ao, nvfp4-clamp, 4over6 or 4over6-mse"
-                      : m->rules & RULE_BIT(ABSMAX) ? "absmax or reciprocal"
+                      : m->rules & RULE_BIT(ABSMAX) ? "absmax, reciprocal or a rule with zero points"
                                                     : "recipe or recipe-pow2");
     f->block = block ? (uint8_t)block->number : m->block;
     f->block_rows = block ? block->rows : 0;
@@ -336,7 +339,7 @@ static int says_element(const struct family *m, const fpemu_format *f)
         return f->kind == FPEMU_KIND_INT && f->is_signed && core_bits64(f->scale) == core_bits64(1.0) &&
                f->zero_point == 0;
     case FROM_TABLE: return f->kind == FPEMU_KIND_CODEBOOK;
-    case ANY_SYMMETRIC: return !becomes_symmetric(f) || f->symmetric;
+    case ANY_SYMMETRIC: return !becomes_symmetric(f, f->scaling) || f->symmetric;
     default: return 1;
     }
 }
@@ -388,7 +391,7 @@ static void write_element(writer *w, const struct family *m, const fpemu_format 
     }
     fpemu_clear_blocked(&element);
     *said = *f;
-    if (m->element == ANY_SYMMETRIC && becomes_symmetric(f))
+    if (m->element == ANY_SYMMETRIC && becomes_symmetric(f, f->scaling))
         element.symmetric = 0;
     if (m->element_name && fpemu_named_scalar(m->element_name, &named) && fpemu_format_equal(&element, &named))
         return;

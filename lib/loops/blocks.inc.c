@@ -481,7 +481,7 @@ static void loop_count_element(const core_plan *p, size_t n, const void *x, cons
         memcpy(&u, in + i * sizeof u, sizeof u);
         memcpy(&w, seen + i * sizeof w, sizeof w);
         memcpy(&v, out + i * sizeof v, sizeof v);
-        const uintw max = u > magnitude ? max1 : max0;
+        const uintw max = w > magnitude ? max1 : max0;
         const uintw over = (uintw)((g[i] & magnitude) > max) | core_block_t_over(positive, w);
         const core_seen judged = {normal, u, 0, v, v, (w & magnitude) > max, over};
         clipped += core_event(CORE_EVENT_CLIPPED, judged);

@@ -118,8 +118,8 @@ def _scale_dtype(format: Format) -> np.dtype[Any] | None:
 
 
 def has_levels(format: Format) -> bool:
-    """Whether the code of a scale has bits that change it for some of the elements."""
-    return format.scaling_rule in ("pairs", "hif4")
+    """Whether a block has more than a scale above zero for all of its elements."""
+    return format.scaling_rule in ("pairs", "hif4", "asymmetric", "minmax", "tinygemm", "hqq", "ggml_1", "ggml_0")
 
 
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
@@ -235,7 +235,7 @@ class Packed:
     @property
     def scale_codes(self) -> Any:
         """The codes of the blocks' scales, unsigned integers, shaped as `scales`; of a bare power of two its exponent
-        in two's complement; above either the bits of levels (rules pairs, hif4). None for scalar formats and s2fp8."""
+        in two's complement; above either the bits of levels or of `zero_points`. None for scalar formats and s2fp8."""
         dtype = _scale_dtype(self.format)
         if dtype is None:
             return None
@@ -246,6 +246,16 @@ class Packed:
             raw = raw.clone().view(getattr(sys.modules["torch"], dtype.name)) if is_torch else raw.view(dtype)
         shape = _scales_shape(self.format, self.shape, self.axis)
         return raw if shape is None else raw.reshape(shape)
+
+    @property
+    def zero_points(self) -> Any:
+        """The second numbers of blocks (doc/blocks.md, 2.7), shaped as `scales`; None where blocks have none."""
+        rule, scale = self.format.scaling_rule, self.format.scale_format
+        if scale is None or rule not in ("asymmetric", "minmax", "tinygemm", "hqq", "ggml_1"):
+            return None
+        kind = self.format.element if rule in ("asymmetric", "minmax") else scale
+        codes = to_numpy(self.scale_codes).astype(np.uint64) >> np.uint64(scale.bits)
+        return _native.decode(codes.astype(kind.code_dtype), kind, default_carrier(kind), None)
 
     @property
     def tensor_scales(self) -> tuple[float, float] | None:

@@ -13,7 +13,8 @@ OVERFLOWS = (None, "ieee", "saturate", "keepinf")
 NANS = (None, "keep", "max", "signmax", "zero", "error")
 VARIANTS = ("a", "b", "c")
 GENERATORS = ("hash", "philox")
-COMPATS = (None, "qpytorch", "lee-inf", "cpfloat", "ml-dtypes", "cuda", "pytorch-multiply", "pytorch-divide", "muppet")
+COMPATS = (None, "qpytorch", "lee-inf", "cpfloat", "ml-dtypes", "cuda", "pytorch-multiply", "pytorch-divide", "muppet",
+           "ggml")
 
 
 def _index(names: tuple[str | None, ...], name: str | None, what: str) -> int:

@@ -730,14 +730,17 @@ static void compat(void)
                     {"bfp(3,block=channel)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_SR},
                     {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
                     {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
-                    {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR}};
+                    {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
+                    {"q4_0", FPEMU_COMPAT_GGML, FPEMU_MODE_RNA},
+                    {"group(uint(5),block=4,rule=ggml-1)", FPEMU_COMPAT_GGML, FPEMU_MODE_RNA},
+                    {"q8_0", FPEMU_COMPAT_GGML, FPEMU_MODE_RNA}};
     block_case c = {0};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         case_named(&c, settings[i].spec);
         for (unsigned long k = 0; k < 60 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
             c.seed = state;
-            c.carrier = settings[i].setting == FPEMU_COMPAT_MUPPET && k % 3 == 0 ? 64 : 32;
+            c.carrier = settings[i].setting != FPEMU_COMPAT_QPYTORCH && k % 3 == 0 ? 64 : 32;
             c.shape = case_shape(&state);
             case_fill(&c);
             case_rounding(&c);

@@ -43,8 +43,14 @@ static const char *const specs[] = LIST(
     "scaled(e5m2,block=4,rule=recipe-pow2,margin=64)", "scaled(e2m1,block=2x2)", "scaled(int8,block=6)", "muppet(8)",
     "muppet(4,block=row)", "muppet(16,block=4)", "muppet(8,block=3,exponent=4)", "muppet(2,block=channel)", "hif8",
     "mx9", "mx6", "mx4", "hif4", "block(e2m1,5,scale=e8m0,rule=pairs)", "block(fixed(8,6),3,exponent=4,rule=pairs)",
-    "block(int8,32,exponent=8,rule=pairs,target=100)", "group(hif8,block=4)", "mx(hif8,block=4)", "table(dynamic8)",
-    "table(nf4)", "e4m3fn", "e2m1", "int8:wrap", "fixed(12,4)", "posit(8,2)", "fp16");
+    "block(int8,32,exponent=8,rule=pairs,target=100)", "q4_0", "q4_1",
+    "group(uint(5),block=3x5,scale=e5m2,rule=ggml-1)", "group(int8,block=row,rule=asymmetric)",
+    "group(uint4,block=tensor,rule=asymmetric)", "group(int8,block=channel,scale=bf16,rule=asymmetric)",
+    "group(uint4,block=5,rule=minmax)", "group(int(5),block=5,scale=e4m3fn,rule=minmax)",
+    "group(uint4,block=8,rule=tinygemm)", "group(int8,block=2x3,scale=e5m2,rule=tinygemm)",
+    "group(uint4,block=8,rule=hqq)", "group(int(3),block=4,scale=bf16,rule=hqq)",
+    "group(int4:symmetric,block=4,scale=fp32,rule=ggml-0)", "group(hif8,block=4)", "mx(hif8,block=4)",
+    "table(dynamic8)", "table(nf4)", "e4m3fn", "e2m1", "int8:wrap", "fixed(12,4)", "posit(8,2)", "fp16");
 
 /* What the grammar does not say. */
 static const struct made {

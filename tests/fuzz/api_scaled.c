@@ -238,14 +238,17 @@ static uint64_t packed_bytes(const fpemu_format *f, const fpemu_shape *s, uint64
                         (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
     const uint32_t levels = f->scaling == FPEMU_SCALING_HIF4    ? 8 + 16
                             : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
-                                                                : 0;
+                            : f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling <= FPEMU_SCALING_MINMAX ? f->bits
+                            : f->scaling >= FPEMU_SCALING_TINYGEMM && f->scaling <= FPEMU_SCALING_GGML_1
+                                ? (uint32_t)f->scale_exponent_bits + f->scale_mantissa_bits + 1
+                                : 0;
     const uint64_t k = f->block_length, tiled = f->block_rows;
     fpemu_format scale;
     uint64_t code = 0, bytes = 0;
     if (scaled) {
         const uint32_t wide =
             levels + (fpemu_format_scale(f, &scale) == FPEMU_OK ? scale.bits : f->scale_exponent_bits);
-        code = wide <= 8 ? 1 : wide <= 16 ? 2 : 4;
+        code = wide <= 8 ? 1 : wide <= 16 ? 2 : wide <= 32 ? 4 : 8;
     }
     switch (f->scaling == FPEMU_SCALING_NONE ? FPEMU_BLOCK_ROW : f->block) {
     case FPEMU_BLOCK_RUN:

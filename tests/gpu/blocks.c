@@ -454,7 +454,7 @@ static void one_case(test_case *c, int mode, int type)
     *r = random_rounding(mode);
     r->offset = next() % 3 == 0 ? 0 : next() % 2 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
     if (next() % 4 == 0)
-        r->compat = next() % 2 ? FPEMU_COMPAT_QPYTORCH : FPEMU_COMPAT_MUPPET;
+        r->compat = next() % 2 ? FPEMU_COMPAT_QPYTORCH : next() % 2 ? FPEMU_COMPAT_MUPPET : FPEMU_COMPAT_GGML;
     c->type = type;
     c->counted = c->dense ? 0 : (int)(next() % 3);
     choose_shape(c);
@@ -678,7 +678,10 @@ int main(int argc, char **argv)
         "mx(posit(8,1),block=32)", "bfp(7,block=16)", "bfp(4,block=tensor,exponent=5)", "bfp(3,block=row,rule=even)",
         "hbfp(7)", "bm(4,3)", "bm(2,1,block=8)", "nvfp4(e2m1,block=16,rule=nvfp4-ao)", "nvfp4(e2m1,block=4x4)",
         "nvfp4(rule=4over6)", "nvfp4(block=16x16,rule=4over6-mse,bound=256)", "nvfp4(block=2048,rule=4over6)",
-        "nvfp4(block=3x5,rule=4over6)", "mx9", "mx4", "hif4", "group(hif8,7)", "nvfp4(margin=17/16)",
+        "nvfp4(block=3x5,rule=4over6)", "mx9", "mx4", "hif4", "q4_0", "q4_1",
+        "group(int8,block=channel,rule=asymmetric)", "group(uint4,block=3x5,rule=minmax)",
+        "group(uint(5),block=20,rule=tinygemm)", "group(uint4,64,rule=hqq)",
+        "group(int4,block=tensor,scale=fp16,rule=asymmetric)", "group(hif8,7)", "nvfp4(margin=17/16)",
         "mx(e2m1,rule=rceil,target=7.25)", "mx(e4m3fn,clip=0.75)", "group(int4,block=128,clip=0.9)",
         "nvfp4(block=32,rule=nvfp4-clamp,target=5)", "nvfp4(int4,block=20,scale=fp16)",
         "nvfp4(ufixed(6,5),block=16,scale=e8m0)", "bfp(7,block=16,exponent=9)",

@@ -180,6 +180,7 @@ typedef struct context {
     const fpemu_rounding *r;
     unsigned carrier, random_bits;
     judge *element, *scale; /* NULL: a codebook; no scale, or a bare power of two */
+    judge *whole;           /* rounds to integers, where blocks have second numbers */
     float *table;
     mpq_t *points, t, a; /* of the table */
     unsigned length;
@@ -217,6 +218,7 @@ static void close_context(context *c)
 {
     judge_close(c->element);
     judge_close(c->scale);
+    judge_close(c->whole);
     if (c->points) {
         for (unsigned i = 0; i < c->length; i++)
             mpq_clear(c->points[i]);
@@ -246,6 +248,14 @@ static int open_codebook(context *c)
     c->max = fmax(fabs(c->lowest), fabs((double)c->table[c->length - 1]));
     return 1;
 }
+
+/* What the second number of a block does, by rule. */
+enum { AFTER = 1, BEFORE, OFFSET };
+static const uint8_t orders[FPEMU_SCALING_COUNT] = {[FPEMU_SCALING_ASYMMETRIC] = AFTER,
+                                                    [FPEMU_SCALING_MINMAX] = AFTER,
+                                                    [FPEMU_SCALING_HQQ] = BEFORE,
+                                                    [FPEMU_SCALING_TINYGEMM] = OFFSET,
+                                                    [FPEMU_SCALING_GGML_1] = OFFSET};
 
 static int open_context(context *c, const fpemu_format *f, const fpemu_rounding *r, unsigned carrier)
 {
@@ -279,6 +289,8 @@ static int open_context(context *c, const fpemu_format *f, const fpemu_rounding 
     c->step = f->kind == FPEMU_KIND_INT ? f->scale : f->kind == FPEMU_KIND_FIXED ? ldexp(1, -f->fraction_bits) : 0;
     if (f->scaling == FPEMU_SCALING_S2FP8 || f->scale_power)
         return 1;
+    const fpemu_format whole = {.kind = FPEMU_KIND_INT, .bits = 32, .is_signed = 1, .scale = 1}; /* its ends are far */
+    c->whole = orders[f->scaling] ? judge_open_slow(&whole, &how, 64) : NULL;
     scale_how.overflow = FPEMU_OVERFLOW_SATURATE;
     c->scale = judge_open_slow(&scale, &scale_how, 64);
     if (!c->scale)
@@ -462,6 +474,11 @@ static void special_element(context *c, uint64_t x, uint64_t index, ref_element 
 
 /* ------------------------------------------------------------------------------------------------------ scales */
 
+static number block_scale(const ref_block *b)
+{
+    return (number){b->scale, b->exponent};
+}
+
 /* 2^exponent as scale; beyond = -1, 1: below or above whatever there is. */
 static void power_scale(context *c, long exponent, int beyond, ref_block *b)
 {
@@ -546,8 +563,9 @@ static long headroom(double x, double bound)
 }
 
 typedef struct extent {
-    double amax, max, min; /* of finite elements */
-    int nonfinite, zero;
+    double amax, max, min;     /* of finite elements; max at least 0, min at most */
+    double most, least, first; /* without that; the first of magnitude amax */
+    int nonfinite, zero, any;
 } extent;
 
 /* Bits of a scale's code below those of its levels. */
@@ -598,6 +616,77 @@ static double recipe_multiplier(context *c, const extent *x)
     if (u < 0x1p-126)
         u = 0x1p-126;
     return c->f->scaling == FPEMU_SCALING_RECIPE_POW2 ? ldexp(1, (int)binade(plain(u))) : u;
+}
+
+/* a + b, rounded to the carrier: binary64 has more than twice the digits of binary32. add: not past its ends. */
+static double sum_of(unsigned carrier, double a, double b)
+{
+    return carrier == 32 ? multiply(32, plain(a + b), plain(1)) : a + b;
+}
+
+static double add(unsigned carrier, double a, double b)
+{
+    return carrier == 32 ? to_single(a + b) : a + b;
+}
+
+static double inverse(unsigned carrier, double x)
+{
+    const double u = x == 0 ? 0 : divide(carrier, plain(1), plain(x));
+    return isinf(u) ? copysign(largest32, u) : u;
+}
+
+static int is_affine(const fpemu_format *f)
+{
+    return f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling <= FPEMU_SCALING_GGML_0;
+}
+
+/* doc/blocks.md, 2.7. */
+static void affine_scale(context *c, const extent *x, ref_block *b)
+{
+    const unsigned carrier = c->carrier;
+    const int rule = c->f->scaling, from_zero = rule == FPEMU_SCALING_ASYMMETRIC;
+    const double lo = from_zero ? x->min : x->least, hi = from_zero ? x->max : x->most, steps = c->max - c->lowest;
+    const double range = saturate(carrier, sum_of(carrier, hi, -lo));
+    const double q = divide(carrier, plain(range), plain(steps)), d = fmax(q, carrier == 32 ? 0x1p-126 : 0x1p-1022);
+    ref_block second = {0};
+    switch (rule) {
+    case FPEMU_SCALING_GGML_0:
+        value_scale(c, divide(carrier, plain(x->first), plain(c->lowest)), b);
+        b->down = inverse(carrier, divide(carrier, plain(x->first), plain(c->lowest)));
+        return;
+    case FPEMU_SCALING_GGML_1:
+        value_scale(c, lo, &second);
+        value_scale(c, q, b);
+        b->offset = lo;
+        b->add = second.scale;
+        b->down = inverse(carrier, q);
+        break;
+    case FPEMU_SCALING_HQQ:
+        b->down = fmin(multiply(carrier, plain(divide(carrier, plain(1), plain(range))), plain(steps)), 20000);
+        b->zero_point = multiply(carrier, plain(-lo), plain(b->down));
+        value_scale(c, c->f->bits == 4 ? nearbyint(b->zero_point) : b->zero_point, &second);
+        value_scale(c, inverse(carrier, b->down), b);
+        b->zero_point = second.scale;
+        break;
+    case FPEMU_SCALING_TINYGEMM:
+        b->zero_point = (c->max + c->lowest + 1) / 2;
+        value_scale(c, saturate(carrier, sum_of(carrier, lo, multiply(carrier, plain(d), plain(b->zero_point)))),
+                    &second);
+        value_scale(c, d, b);
+        b->add = second.scale;
+        b->offset =
+            saturate(carrier, sum_of(carrier, b->add, -multiply(carrier, block_scale(b), plain(b->zero_point))));
+        break;
+    default:
+        value_scale(c, d, b);
+        b->down = inverse(carrier, b->scale);
+        b->zero_point = c->lowest - nearbyint(divide(carrier, plain(lo), plain(d)));
+        b->zero_point = fmin(fmax(b->zero_point, c->lowest), c->max);
+        second.code = (uint64_t)(int64_t)b->zero_point & ((UINT64_C(1) << c->f->bits) - 1);
+        break;
+    }
+    b->saturated |= second.saturated;
+    b->code |= second.code << scale_width(c->f);
 }
 
 /* four: the scale of a rule that chooses, for elements up to 4. */
@@ -695,7 +784,10 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         power_scale(c, -n, 0, b);
         break;
     }
-    default: break;
+    default:
+        if (is_affine(c->f))
+            affine_scale(c, x, b);
+        break;
     }
     if (x->amax == 0)
         b->saturated = 0;
@@ -729,18 +821,17 @@ static void tensor_scale(context *c, double largest, ref_tensor *t)
 
 /* ---------------------------------------------------------------------------------------------------- elements */
 
-static number block_scale(const ref_block *b)
-{
-    return (number){b->scale, b->exponent};
-}
-
 /* y of a P under the scale of its block. An infinity, of bytes that others packed, stays one. */
 static double scaled(unsigned carrier, const fpemu_format *f, const ref_tensor *tensor, const ref_block *b, double p)
 {
     const int twice = is_nvfp4(f);
     if (isinf(p))
         return p * b->scale * (twice ? (double)tensor->decode : 1);
+    if (orders[f->scaling])
+        p = sum_of(carrier, p, -b->zero_point);
     double y = multiply(carrier, plain(p), block_scale(b));
+    if (orders[f->scaling] == OFFSET)
+        y = sum_of(carrier, y, b->add);
     if (twice)
         y = isinf(y) ? y * (double)tensor->decode : multiply(carrier, plain(y), plain((double)tensor->decode));
     return saturate(carrier, y);
@@ -751,6 +842,10 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     unsigned carrier = c->carrier;
     number s = block_scale(b);
     double e;
+    if (is_affine(c->f)) {
+        e = orders[c->f->scaling] == OFFSET ? sum_of(carrier, x, -b->offset) : x;
+        return plain(b->down == 0 ? divide(carrier, plain(e), s) : multiply(carrier, plain(e), plain(b->down)));
+    }
     switch (c->f->scaling) {
     case FPEMU_SCALING_NVFP4_CLAMP:
         e = saturate(carrier, multiply(carrier, s, plain((double)tensor->decode)));
@@ -836,6 +931,11 @@ static int compat_element(context *c, const extent *block, double x, number t, u
         high = (1L << m) - 1;
         low = -high;
         mpz_clears(n, d, (mpz_ptr)NULL);
+    } else if (c->r->compat == FPEMU_COMPAT_GGML && c->f->scaling != FPEMU_SCALING_RECIPROCAL) {
+        mpq_inits(a, q, (mpq_ptr)NULL);
+        mpz_init_set_d(k, floor(sum_of(c->carrier, t.m, 0.5 - c->lowest)) + c->lowest);
+        high = lrint(c->max);
+        low = lrint(c->lowest);
     } else {
         return 0;
     }
@@ -848,12 +948,6 @@ static int compat_element(context *c, const extent *block, double x, number t, u
     mpq_clears(a, q, (mpq_ptr)NULL);
     mpz_clear(k);
     return 1;
-}
-
-/* a + b, rounded to the carrier: binary64 has more than twice the digits of binary32. */
-static double add(unsigned carrier, double a, double b)
-{
-    return carrier == 32 ? to_single(a + b) : a + b;
 }
 
 /* The error of a block of rules that choose under the scale *b: of each row, then of rows by halves. */
@@ -911,6 +1005,20 @@ static void add_levels(context *c, const ref_tensor *t, ref_block *b, const exte
     }
 }
 
+/* *p and e->code, e->events of a t in a block with a zero point. */
+static void zero_element(context *c, const ref_block *b, number t, uint64_t index, ref_element *e)
+{
+    const int after = orders[c->f->scaling] == AFTER;
+    const double both = sum_of(c->carrier, ldexp(t.m, (int)t.e), b->zero_point), seen_ = after ? t.m : both;
+    const uint64_t whole = judge_round(c->whole, carrier_bits(64, seen_), random_of(c, index), 0).bits;
+    const double v = carrier_value(64, whole) + (after ? b->zero_point : 0);
+    e->t = both;
+    e->p = fmin(fmax(v, c->lowest), c->max) + 0.0;
+    e->code = (uint64_t)(int64_t)e->p & ((UINT64_C(1) << c->f->bits) - 1);
+    e->events =
+        (both < c->lowest || both > c->max ? JUDGE_CLIPPED : 0) | (v < c->lowest || v > c->max ? JUDGE_OVERFLOW : 0);
+}
+
 static void one_element(context *c, const ref_tensor *tensor, const ref_block *b, const extent *block, uint64_t index,
                         uint64_t bits, ref_element *e)
 {
@@ -926,6 +1034,8 @@ static void one_element(context *c, const ref_tensor *tensor, const ref_block *b
     }
     if (!isfinite(x)) {
         special_element(c, bits, index, e);
+    } else if (orders[c->f->scaling] == AFTER || orders[c->f->scaling] == BEFORE) {
+        zero_element(c, b, b->scale == 0 ? plain(copysign(0, x)) : seen(c, tensor, b, block, x), index, e);
     } else if (b->scale == 0) {
         round_element(c, plain(copysign(0, x)), index, e);
         e->events = 0;
@@ -1032,7 +1142,7 @@ void ref_free(ref_tensor *t)
 
 static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *b, const uint64_t *x)
 {
-    extent e = {0, 0, 0, 0, 1};
+    extent e = {.zero = 1};
     for (uint64_t j = 0; j < b->elements; j++) {
         double v = carrier_value(carrier, x[t->order[b->first + j]]);
         if (!isfinite(v)) {
@@ -1041,6 +1151,10 @@ static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *
             continue;
         }
         e.zero &= v == 0;
+        e.first = !e.any || fabs(v) > e.amax ? v : e.first;
+        e.most = !e.any || v > e.most ? v : e.most;
+        e.least = !e.any || v < e.least ? v : e.least;
+        e.any = 1;
         e.amax = fmax(e.amax, fabs(v));
         e.max = fmax(e.max, v);
         e.min = fmin(e.min, v);
@@ -1220,9 +1334,11 @@ unsigned ref_scale_bytes(const fpemu_format *f)
         return 0;
     const unsigned levels = f->scaling == FPEMU_SCALING_HIF4    ? 24
                             : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
+                            : orders[f->scaling] == AFTER       ? f->bits
+                            : orders[f->scaling]                ? scale_width(f)
                                                                 : 0;
     const unsigned bits = scale_width(f) + levels;
-    return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
 }
 
 static unsigned tensor_bytes(const fpemu_format *f)
@@ -1300,7 +1416,14 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
             block.scale = 1;
             block.exponent = code & sign ? (long)code - (long)(2 * sign) : (long)code;
         } else if (c.scale) {
+            const uint64_t second = all >> scale_width(f);
             block.scale = carrier_value(64, judge_decode(c.scale, code));
+            if (orders[f->scaling] == OFFSET)
+                block.add = carrier_value(64, judge_decode(c.scale, second));
+            block.zero_point = f->scaling == FPEMU_SCALING_TINYGEMM ? (c.max + c.lowest + 1) / 2
+                               : orders[f->scaling] == BEFORE       ? carrier_value(64, judge_decode(c.scale, second))
+                               : orders[f->scaling] == AFTER        ? carrier_value(64, judge_decode(c.element, second))
+                                                                    : 0;
         }
         for (uint64_t j = 0; j < t->block[b].elements; j++) {
             uint64_t q = 0;

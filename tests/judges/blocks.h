@@ -24,6 +24,8 @@ typedef struct ref_block {
     uint64_t code;            /* of the scale */
     double scale;             /* its value times 2^-exponent */
     long exponent;
+    double down, zero_point, offset, add; /* doc/blocks.md, 2.7: multiplier of elements or 0; z; what is taken off x;
+                                             what is added to y */
     int zero, nan, saturated;
 } ref_block;
 

@@ -149,7 +149,8 @@ def view_of(values, order, steps):
 
 @given(views(),
        st.sampled_from(["mxfp4", "bfp(5)", "nvfp4", "nvfp4(block=4,rule=4over6)", "group(int4,3,clip=0.9)",
-                        "scaled(e4m3fn)", "amdfp4", "mx9", "hif4", "hif8", "e4m3fn", "fixed(8,4)"]),
+                        "scaled(e4m3fn)", "amdfp4", "mx9", "hif4", "q4_1", "group(int4,8,rule=asymmetric)", "hif8",
+                        "e4m3fn", "fixed(8,4)"]),
        st.sampled_from(["rne", "sr"]), st.sampled_from([np.float32, np.float64, np.float16]))
 def test_strides_change_nothing(case, spec, mode, dtype):
     shape, order, steps, axis, seed = case

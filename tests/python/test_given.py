@@ -97,6 +97,43 @@ def test_torchao_groups():
     assert torch.equal(fpemu.quantize(x, "int4", scale=s, zero=z, reciprocal=True), expected)
 
 
+@pytest.mark.parametrize("rule", ["asymmetric", "minmax", "tinygemm", "hqq"])
+def test_torchao_chooses(rule):
+    pytest.importorskip("torchao")
+    import torch
+    from torchao.quantization import quant_primitives as ao
+
+    x = torch.from_numpy(numbers((512, COUNT // 512)) + np.float32(rule != "asymmetric"))
+    packed, block, limits = fpemu.pack(x, f"group(uint4,32,rule={rule})"), (1, 32), (torch.uint8, 0, 15)
+    if rule == "hqq":
+        begin = ao._choose_qparams_and_quantize_affine_hqq
+        q, s, z, _ = begin(x, 4, 32, False, 1, torch.float32, "cpu", raw_output=True)
+        y = ((q.reshape(512, -1, 32) - z[..., None]) * s[..., None]).reshape(x.shape)
+    else:
+        choose = {"asymmetric": ao.choose_qparams_affine, "minmax": ao._choose_qparams_affine_dont_preserve_zero,
+                  "tinygemm": ao._choose_qparams_affine_tinygemm}[rule]
+        s, z = choose(x, ao.MappingType.ASYMMETRIC, block, *limits)
+        way = "_tinygemm" if rule == "tinygemm" else ""
+        q = getattr(ao, "_quantize_affine" + way)(x, block, s, z, *limits)
+        y = getattr(ao, "_dequantize_affine" + way)(q, block, s, z, *limits)
+    assert torch.equal(packed.scales.reshape(-1), s.reshape(-1))
+    assert np.array_equal(packed.zero_points.ravel(), z.numpy().ravel())
+    assert np.array_equal(packed.codes.ravel(), q.numpy().ravel())
+    assert torch.equal(packed.unpack(), y)
+
+
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q5_0", "q5_1", "q8_0"])
+def test_gguf(name):
+    quants = pytest.importorskip("gguf.quants")
+    kind = quants.GGMLQuantizationType[name.upper()]
+    x = numbers((512, COUNT // 512)) + np.float32(0.3)
+    theirs = quants.quantize(x, kind)
+    packed = fpemu.pack(x, name, "ggml")
+    assert np.array_equal(packed.unpack(), quants.dequantize(theirs, kind))
+    head = theirs.reshape(-1, quants.GGML_QUANT_SIZES[kind][1])[:, :4 if name.endswith("1") else 2]
+    assert packed.scale_codes.tobytes() == np.ascontiguousarray(head).tobytes()
+
+
 def test_compressed_tensors():
     pytest.importorskip("compressed_tensors")
     import torch

@@ -263,7 +263,7 @@ def _parts(counts: Any, x: Tensor, format: str, along: int, chunk: int, rounding
     elements, scales, tensor = _parts_fake(x, format, along, chunk, rounding, state, axis)
     f, axis = _need_scales(format), axis % x.ndim
     if has_levels(f):
-        raise fpemu.Error(f"{format}: products take no scales with levels apart from the elements; round the operands, "
+        raise fpemu.Error(f"{format}: products take no scales with levels or zero points apart; round the operands, "
                           "and multiply the numbers")
     if not x.numel():
         return elements, scales.fill_(1), tensor.fill_(1)

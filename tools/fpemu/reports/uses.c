@@ -53,6 +53,10 @@ static const char *const uses[FPEMU_NAME_COUNT] = {
     [FPEMU_NAME_MSFP16] = "Microsoft's block floating point, 8 bits an element",
     [FPEMU_NAME_NF4] = "QLoRA: frozen weights, a table of quantiles",
     [FPEMU_NAME_Q8_0] = "ggml's 8 bits: weights in GGUF files",
+    [FPEMU_NAME_Q4_0] = "ggml's 4 bits: weights in GGUF files; ggml is its rounding",
+    [FPEMU_NAME_Q4_1] = "ggml's 4 bits with a least value a block",
+    [FPEMU_NAME_Q5_0] = "ggml's 5 bits: weights in GGUF files",
+    [FPEMU_NAME_Q5_1] = "ggml's 5 bits with a least value a block",
     [FPEMU_NAME_S2FP8] = "training in 8 bits by shifting and squeezing tensors",
 };
 
