@@ -67,7 +67,7 @@ static enum gemm_path choose_path(gemm_call *c)
     const uint32_t model = c->targets.dot.model;
     int bits, top;
     if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER || !core_dot_is_plain(&c->targets.dot) ||
-        (c->counted && !c->targets.inner.is_short))
+        (c->counted && !c->targets.inner.is_short && !c->targets.dot.inner.native))
         return PATH_REFERENCE;
     if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
         return PATH_FAST;
