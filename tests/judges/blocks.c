@@ -933,7 +933,7 @@ static int compat_element(context *c, const extent *block, double x, number t, u
         mpz_clears(n, d, (mpz_ptr)NULL);
     } else if (c->r->compat == FPEMU_COMPAT_GGML && c->f->scaling != FPEMU_SCALING_RECIPROCAL) {
         mpq_inits(a, q, (mpq_ptr)NULL);
-        mpz_init_set_d(k, floor(sum_of(c->carrier, t.m, 0.5 - c->lowest)) + c->lowest);
+        mpz_init_set_d(k, floor(fmin(sum_of(c->carrier, t.m, 0.5 - c->lowest), 65536)) + c->lowest);
         high = lrint(c->max);
         low = lrint(c->lowest);
     } else {
