@@ -121,33 +121,21 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
     judge_close(j);
 }
 
-static void check_format(const char *spec, const fpemu_format *f, const fpemu_format *parameters)
+static void check_format(const char *spec, const fpemu_format *parameters, int named)
 {
+    fpemu_format f = *parameters;
+    if (named ? fpemu_format_parse(spec, &f, NULL) : fpemu_format_complete(&f)) {
+        fail(spec, "refused", 0, 0, 0);
+        return;
+    }
     formats++;
-    check_carrier(spec, f, parameters, 32);
-    check_carrier(spec, f, parameters, 64);
+    check_carrier(spec, &f, parameters, 32);
+    check_carrier(spec, &f, parameters, 64);
 }
 
 int main(void)
 {
-    const ref_format *r;
-    fpemu_format f, parameters;
-    char text[80];
-
-    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++) {
-        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
-            fail(r->spec, "not parsed", 0, 0, 0);
-            continue;
-        }
-        check_format(r->spec, &f, &r->f);
-    }
-    for (size_t i = 0; ref_generic(i, &parameters, text); i++) {
-        f = parameters;
-        if (fpemu_format_complete(&f) != FPEMU_OK)
-            fail(text, "refused", 0, 0, 0);
-        else
-            check_format(text, &f, &parameters);
-    }
+    ref_each(check_format);
     printf("codes: %llu codes of %lu formats, %lu failures\n", codes_checked, formats, failures);
     return failures != 0;
 }
