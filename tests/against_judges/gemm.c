@@ -1141,6 +1141,14 @@ static void check_calls(const char *text)
         judge_product(&spec, carrier, 1, beta, &part);
         const int64_t step = backward ? -2 : 2;
         const fpemu_order order = columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+        fpemu_prepared_gemm made, kept;
+        double alone = y[0];
+        if (dot) { /* the same by itself: uncounted, prepared, moved */
+            lh_check(!fpemu_prepare_gemm(&made, &spec, carrier, NULL), "%s: not prepared", text);
+            kept = made;
+            memset(&made, 255, sizeof made);
+            lh_check(!fpemu_run_dot(&kept, K, plain, 1, x, step, &alone, NULL), "%s: not run", text);
+        }
         const fpemu_status status = dot ? fpemu_dot(&spec, K, carrier, plain, 1, x, step, y, &stats)
                                         : fpemu_gemv(&spec, order, transpose, rows, M + K - rows, carrier, 1, plain, ld,
                                                      x, step, beta, y, step, &stats);
@@ -1150,6 +1158,7 @@ static void check_calls(const char *text)
             lh_check(carrier == 32 ? lh_same_f32((float)got, part.want[i]) : lh_same_f64(got, part.want[i]),
                      "%s: way %d output %zu: library %a, judge %a", text, way, i, got, part.want[i]);
         }
+        lh_check(!dot || memcmp(&alone, y, carrier / 8) == 0, "%s: way %d: another result alone", text, way);
         check_counts(text, carrier, &part, &stats);
     }
 }
