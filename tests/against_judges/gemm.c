@@ -57,13 +57,6 @@ static uint32_t random_of(const fpemu_rounding *r, uint64_t stream, uint64_t ind
     return lh_bits(r->generator, r->seed, stream, r->offset + index, r->bits ? r->bits : 32);
 }
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Counters of one element that is x and becomes y. */
 static void count(const number *x, double y, uint32_t events)
 {
@@ -81,7 +74,7 @@ static void count(const number *x, double y, uint32_t events)
 static void round_number(const target *to, number *x, uint64_t t, uint64_t i)
 {
     const fpemu_rounding *r = &to->t->rounding;
-    const uint64_t stream = mix(r->stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    const uint64_t stream = mixed(r->stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
     const judge_result result = judge_number(to->j, to->carrier, x, random_of(r, stream, i));
     const double y = carrier_value(to->carrier, result.bits);
     if (to->counted)
