@@ -10,10 +10,12 @@
 /* Whether a target is the native format itself, to nearest. */
 static int is_native(const fpemu_target *t, fpemu_name name)
 {
+    const fpemu_format *const f = &t->format;
     fpemu_format native;
+    if (f->mantissa_bits != (name == FPEMU_NAME_BINARY32 ? 23 : 52) || t->rounding.mode != FPEMU_MODE_RNE)
+        return 0;
     fpemu_format_named(name, &native);
-    return fpemu_format_equal(&t->format, &native) && t->rounding.mode == FPEMU_MODE_RNE &&
-           t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
+    return fpemu_format_equal(f, &native) && t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
 }
 
 /* Plan and form of a float of at most 11 bits of precision whose rounding to nearest has a short form, for numbers
@@ -72,7 +74,7 @@ static enum gemm_path choose_path(gemm_call *c)
     if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
         return PATH_FAST;
     if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given && (c->targets.binary32 || c->k->has_fma) &&
-        is_native(&s->sum.inner, FPEMU_NAME_BINARY64))
+        c->targets.dot.inner.native)
         return PATH_NATIVE64;
     if (!c->targets.binary32 || c->split.bits) /* slices have sums, and bits, of their own */
         return PATH_FAST;
@@ -225,7 +227,6 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     if (call->split.bits) {
         d->chunk = m->a.columns;
         d->total = depth ? depth + call->split.terms : 0;
-        d->plain = 0;
     }
     d->depth = m->alpha != 0 ? depth : 0; /* A and B are not read */
     call->counted = stats != NULL;
