@@ -45,6 +45,7 @@ enum gemm_path {
     PATH_BINARY32,  /* products and sums in binary32, where that and a rounding to nearest give the right bits */
     PATH_NATIVE32,  /* sums in binary32 itself */
     PATH_NATIVE64,  /* sums in binary64 itself */
+    PATH_INTEGER,   /* integers, each times the same power of two, in binary64, which holds those of a slab */
 };
 
 typedef struct gemm_call {
@@ -54,6 +55,9 @@ typedef struct gemm_call {
     enum mac_form product_form, inner_form;
     uint8_t may_stay_inside; /* forms that have the loops mac_inside */
     double growth;           /* of a sum by the roundings of a slab, at most */
+    double low, high;        /* integer path: the ends of sums; high = 0: sums wrap */
+    dot_step step;           /* fused: what all steps share; places of products */
+    uint8_t place[SLAB_FEW];
     gemm_operand rows, lanes;
     enum gemm_path path;
     gemm_split split;
