@@ -176,7 +176,6 @@ LONGHAND_TESTS = \
 	tests/against_judges/codebooks \
 	tests/against_judges/compat \
 	tests/against_judges/counters \
-	tests/against_judges/kernels \
 	tests/against_judges/matrix_units \
 	tests/against_judges/properties \
 	tests/against_judges/quantize \
@@ -202,10 +201,6 @@ tests_against_judges_carrier_ends_SOURCES = tests/against_judges/carrier_ends.c 
 tests_against_judges_carrier_ends_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_kernels_SOURCES = tests/against_judges/kernels.c tests/against_judges/half_words.h \
-	tests/against_judges/variants.h
-tests_against_judges_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
-tests_against_judges_kernels_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_properties_SOURCES = tests/against_judges/properties.c tests/against_judges/alone.h
 tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)
@@ -258,6 +253,7 @@ JUDGE_TESTS = \
 	tests/against_judges/functions \
 	tests/against_judges/gemm \
 	tests/against_judges/judges \
+	tests/against_judges/kernels \
 	tests/against_judges/narrow \
 	tests/against_judges/packing \
 	tests/against_judges/quantize_neighbours
@@ -281,8 +277,14 @@ tests_against_judges_gemm_SOURCES = tests/against_judges/gemm.c tests/against_ju
 tests_against_judges_gemm_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_gemm_LDADD = $(JUDGE_LDADD)
 tests_against_judges_judges_LDADD = $(JUDGE_LDADD)
+tests_against_judges_kernels_SOURCES = tests/against_judges/kernels.c tests/against_judges/half_words.h \
+	tests/against_judges/variants.h
+tests_against_judges_kernels_CFLAGS = $(JUDGE_CFLAGS)
+tests_against_judges_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+tests_against_judges_kernels_LDADD = $(JUDGE_LDADD)
 tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/half_words.h \
 	tests/against_judges/variants.h
+tests_against_judges_narrow_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_narrow_LDADD = $(JUDGE_LDADD)
 tests_against_judges_packing_LDADD = $(JUDGE_LDADD)
 tests_against_judges_quantize_neighbours_LDADD = $(JUDGE_LDADD)

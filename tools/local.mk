@@ -147,6 +147,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/scatter_plot.h \
 	tools/fpemu/reports/uses.c \
 	tools/fpemu/reports/uses.h \
+	tools/fpemu/testing/blocks.c \
+	tools/fpemu/testing/cells.c \
 	tools/fpemu/testing/child.c \
 	tools/fpemu/testing/child.h \
 	tools/fpemu/testing/difference.c \

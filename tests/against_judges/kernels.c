@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kernels.c - every row of lib/kernel/kernels.def, and the choices that are read at run time, against the rules worked
  * by hand: all formats of the reference, modes and policies, in arrays of each type, counted and not, about the places
- * where random words have another lead and another key. A row that no case comes to is a failure.
+ * where random words have another lead and another key; and blocks with each kind of scales, against their judge. A row
+ * that no case comes to is a failure.
  *
  *   kernels [N]     elements a case: 300; 4194304 take a day
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../../lib/loops/loops.h"
+#include "blocks_cases.h"
 #include "half_words.h"
 #include "variants.h"
 
@@ -26,16 +28,20 @@
 
 enum { SEED = 42, STREAM = 7 };
 
-/* The rows by carrier (binary64 1) and choice, and how many cases came to each. */
-static unsigned cases[2][KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT];
+/* The rows by carrier (binary64 1), scales and choice, and how many cases came to each. */
+static unsigned cases[2][SCALED_KINDS][KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT];
+#define CHOICE(type, grid, ends, mode, scale)                                                                          \
+    {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, scale, 0},
 static const kernel_choice rows32[] = {
-#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED, 0},
+#define ROW(type, grid, ends, mode) CHOICE(type, grid, ends, mode, UNSCALED)
+#define SCALED(scale, grid, ends, mode) CHOICE(OWN, grid, ends, mode, SCALED_##scale)
 #define CARRIER_BITS 32
 #include "kernel/kernels.def"
 #undef CARRIER_BITS
 };
 static const kernel_choice rows64[] = {
-#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED, 0},
+#define ROW(type, grid, ends, mode) CHOICE(type, grid, ends, mode, UNSCALED)
+#define SCALED(scale, grid, ends, mode) CHOICE(OWN, grid, ends, mode, SCALED_##scale)
 #define CARRIER_BITS 64
 #include "kernel/kernels.def"
 #undef CARRIER_BITS
@@ -170,13 +176,35 @@ static void all_cases(const lh_format *f)
                 if (!lh_supports(f, mode) || fpemu_check(&format, &r, arrays[a].type, NULL))
                     continue;
                 if (chosen(&format, &r, arrays[a].type, 0, &c))
-                    cases[wide][c.type][c.grid][c.ends][mode]++;
+                    cases[wide][UNSCALED][c.type][c.grid][c.ends][mode]++;
                 if (chosen(&format, &r, arrays[a].type, 1, &open))
-                    cases[wide][open.type][open.grid][open.ends][mode]++;
+                    cases[wide][UNSCALED][open.type][open.grid][open.ends][mode]++;
                 (void)snprintf(name, sizeof name, "%s %s, mode %d, policy %d", arrays[a].name, f->spec, mode,
                                policies[overflow]);
                 one_case(f, &format, &r, arrays[a].type, name);
             }
+}
+
+/* Blocks whose elements are rounded by these, with scales of this kind, in every mode; elements saturate. */
+static void blocks_of(const char *spec, int kind, const char *element, int wide)
+{
+    const fpemu_format format = lh_parsed(element);
+    block_case c = {.plain = 1, .carrier = wide ? 64 : 32, .shape = fpemu_shape_vector(n / 64 * 64)};
+    case_named(&c, spec);
+    for (int k = 0; k < 8 * FPEMU_MODE_COUNT; k++) {
+        const int mode = k % FPEMU_MODE_COUNT;
+        c.seed = (uint64_t)k + 1;
+        case_fill(&c);
+        c.r = (fpemu_rounding){.mode = (uint8_t)mode, .seed = SEED, .stream = STREAM};
+        lh_check(case_values(&c) && case_counters(&c), "%s, mode %d: not judged", spec, mode);
+        c.r.overflow = FPEMU_OVERFLOW_SATURATE;
+        for (int open = 0; open < 2; open++) {
+            kernel_choice s;
+            lh_check(chosen(&format, &c.r, wide ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32, open, &s), "%s: no kernel", spec);
+            cases[wide][kind][KERNEL_OWN][s.grid][s.ends][mode]++;
+        }
+    }
+    case_free(&c);
 }
 
 int main(int argc, char **argv)
@@ -195,10 +223,18 @@ int main(int argc, char **argv)
     for (size_t i = 0; (f = lh_formats(i)) != NULL; i++)
         if (f->kind != FPEMU_KIND_POSIT)
             all_cases(f);
+    for (int wide = 0; wide < 2; wide++) {
+        blocks_of("mxfp8_e4m3", SCALED_POWERS, "e4m3fn", wide);
+        blocks_of("mxint8", SCALED_POWERS, "fixed(8,6)", wide);
+        blocks_of("nvfp4", SCALED_TIMES, "e2m1", wide);
+        blocks_of("group(e4m3fn,block=32)", SCALED_QUOTIENT, "e4m3fn", wide);
+        blocks_of("group(int8,block=32)", SCALED_QUOTIENT, "int8", wide);
+    }
     for (int wide = 0; wide < 2; wide++)
         for (size_t i = 0; i < (wide ? sizeof rows64 : sizeof rows32) / sizeof *rows32; i++) {
             const kernel_choice c = (wide ? rows64 : rows32)[i];
-            lh_check(cases[wide][c.type][c.grid][c.ends][c.mode] > 0, "row %zu of binary%d: no case", i, 32 << wide);
+            lh_check(cases[wide][c.scale][c.type][c.grid][c.ends][c.mode] > 0, "row %zu of binary%d: no case", i,
+                     32 << wide);
         }
     const char *name;
     for (unsigned i = 0; !child && !getenv("ONE_VARIANT") && (name = fpemu_variant_available(i)) != NULL; i++) {

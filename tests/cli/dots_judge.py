@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Works out what `fpemu vectors --op dot --as csv` wrote once more, in exact rationals, by doc/accumulation.md.
+"""Works out what `fpemu vectors --as csv` wrote once more, in exact rationals.
 
-dots_judge.py A B C SCALES RESULT MODEL... <vectors: MODEL is `seq INNER`, `chunk LENGTH INNER OUTER` or
-`fused N F INNER MODE LEAST`; a last word `start` has the sum start from c. Prints how many vectors of each case agree.
+dots_judge.py A B C SCALES RESULT MODEL... <vectors of --op dot or gemm, by doc/accumulation.md: MODEL is `seq INNER`,
+`chunk LENGTH INNER OUTER` or `fused N F INNER MODE LEAST`; a last word `start` has the sum start from c; random bits
+are 8. Prints how many vectors of each case agree.
+dots_judge.py to FROM ELEMENT SCALE BITS <vectors, by doc/blocks.md: a tensor of one block with rule floor, or by rule
+nvfp4 where SCALE is no e8m0; dots_judge.py from RESULT ELEMENT SCALE BITS: and back.
+dots_judge.py convert FROM RESULT BITS, mul FROM RESULT BITS: their classes too.
 dots_judge.py FILE: the tensor cores' own answers, tests/vectors/tensor_cores.txt, by the same rules.
 """
 import csv
+import math
 import sys
 from fractions import Fraction
 
@@ -14,7 +19,8 @@ FORMATS = {"fp64": (11, 52, 1023, 0x7FEF << 48 | (1 << 48) - 1, 0x7FF << 52, 0xF
            "fp32": (8, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000),
            "f8_13": (8, 13, 127, 0x1FDFFF, 0x1FE000, 0x1FF000), "fp16": (5, 10, 15, 0x7BFF, 0x7C00, 0x7E00),
            "bf16": (8, 7, 127, 0x7F7F, 0x7F80, 0x7FC0), "e5m2": (5, 2, 15, 0x7B, 0x7C, 0x7F),
-           "e4m3fn": (4, 3, 7, 0x7E, 0x7F, 0x7F), "e2m1": (2, 1, 1, 7, None, None)}
+           "e4m3fn": (4, 3, 7, 0x7E, 0x7F, 0x7F), "e2m1": (2, 1, 1, 7, None, None),
+           "e4m3s": (4, 3, 7, 0x7E, None, None)}  # e4m3fn as an element, or scale, that saturates
 INFINITY, NAN = float("inf"), float("nan")
 
 
@@ -64,13 +70,14 @@ def rounded(name, mode, x, flags=None):
     step = Fraction(2) ** (max(floor_log2(x), 1 - bias) - m)
     k, rest = divmod(abs(x), step)
     half = 2 * rest - step
+    random = isinstance(mode, tuple) and rest * (1 << mode[1]) // step + mode[0] >= 1 << mode[1]  # R, of so many bits
     up = {"rne": half > 0 or half == 0 and k % 2 == 1, "rtz": False, "rtp": rest > 0 and not sign,
-          "rtn": rest > 0 and sign > 0, "rna": half >= 0}[mode]
+          "rtn": rest > 0 and sign > 0, "rna": half >= 0}.get(mode, random)
     k = int(k) + bool(up)
     code = (floor_log2(step) + m + bias - 1 << m) + k
     if code > largest:
         flags |= {"overflow", "inexact"}
-        outward = mode in ("rne", "rna") or mode == "rtp" and not sign or mode == "rtn" and sign
+        outward = mode not in ("rtz", "rtp", "rtn") or mode == "rtp" and not sign or mode == "rtn" and sign
         over = largest if over is None or not outward else over
         return over if over == nan else over | sign
     if rest > 0:
@@ -169,20 +176,119 @@ def dot(model, formats, a, b, scales_a, scales_b, c, mode, result):
     return code, flags
 
 
-def judge(a, b, c, scales, result, *model):
+def lanes(row, field, name=None):
+    found = [k for k in row if k == field or k.startswith(field) and k[len(field):].isdigit()]
+    return [decode(name, int(row[k], 16)) if name else int(row[k], 16) for k in found]
+
+
+def judged(work):
+    """Holds the codes, and the flags but for None, that `work` has for a row to those in the row."""
     counts = {}
     for row in csv.DictReader(sys.stdin):
-        def lanes(field, name):
-            found = [k for k in row if k.startswith(field) and k[len(field):].isdigit()]
-            return [decode(name, int(row[k], 16)) for k in found]
-        c_lanes = lanes("c", c)
-        code, flags = dot(model, (a, b), lanes("a", a), lanes("b", b), lanes("scale_a", scales),
-                          lanes("scale_b", scales), c_lanes[0] if c_lanes else None, row["mode"], result)
+        codes, flags = work(row)
         said = {k for k in ("inexact", "underflow", "overflow", "invalid", "subnormal") if row[k] == "1"}
-        if code != int(row["result"], 16) or flags != said:
-            sys.exit(f"{row}: should be {code:#x} {sorted(flags)}")
-        counts[row["case"]] = counts.get(row["case"], 0) + 1
+        for field, right in codes.items():
+            if lanes(row, field) != right or flags is not None and flags != said:
+                sys.exit(f"{row}: should be {field} {right} {flags}")
+        case = row.get("case", row.get("classes"))
+        counts[case] = counts.get(case, 0) + 1
     print(" ".join(f"{case}:{count}" for case, count in counts.items()))
+
+
+def modes(row, bits):
+    return [(r, int(bits)) for r in lanes(row, "random")] if row["mode"] == "sr" else [row["mode"]] * 256
+
+
+def sums(a, b, c, scales, result, *model):
+    def work(row):
+        x, y, starts = (lanes(row, *field) for field in (("a", a), ("b", b), ("c", c)))
+        scales_x, scales_y = lanes(row, "scale_a", scales), lanes(row, "scale_b", scales)
+        n = len(lanes(row, "result"))
+        m = math.isqrt(len(x) * n // len(y))  # results are m x n / m
+        k, n, codes, flags, by = len(x) // m, n // m, [], set(), modes(row, 8)
+        blocks = len(scales_x) // m
+        for i in range(m):
+            for j in range(n):
+                code, more = dot(model, (a, b), x[i * k:][:k], y[j::n], scales_x[i * blocks:][:blocks],
+                                 scales_y[j * blocks:][:blocks], starts[i * n + j] if starts else None,
+                                 by[i * n + j], result)
+                codes.append(code)
+                flags |= more
+        return {"result": codes}, flags
+    judged(work)
+
+
+def small(name, code, flags):
+    e, m = FORMATS[name][:2]
+    if 0 < code & (1 << e + m) - 1 < 1 << m:
+        flags.add("subnormal")
+    return code
+
+
+def to_blocks(source, element, scale, bits):
+    def f32(x):
+        return decode("fp32", rounded("fp32", "rne", x))
+
+    def work(row):
+        x, by = lanes(row, "x", source), modes(row, bits)
+        largest = max(abs(Fraction(t)) for t in [*filter(finite, x), Fraction(0)])
+        emax, most, flags = {"e2m1": (2, 6), "e4m3s": (8, 448)}[element] + (set(),)
+        if not all(map(finite, x)):
+            wrong = {"invalid"} if any(t == t for t in x) else set()
+            return ({"scale": [255 if scale == "e8m0" else 127], "code": [0] * len(x)},
+                    wrong | ({"inexact"} if any(map(finite, x)) else set()))
+        if scale == "e8m0":
+            e = min(max(floor_log2(largest) - emax, -127), 127) if largest else -127
+            t = [x / Fraction(2) ** e if x != 0 else x for x in x]
+            return ({"scale": [e + 127],
+                     "code": [small(element, rounded(element, m, x, flags), flags) for x, m in zip(t, by)]}, flags)
+        whole, top = abs(Fraction(lanes(row, "amax", source)[0])), decode("fp32", 0x7F7FFFFF)
+        u = min(f32(Fraction(448 * most) / whole), top) if whole else Fraction(1)
+        u = top if not finite(u) else u
+        d = f32(1 / u)
+        code = rounded("e4m3s", "rne", f32(largest * f32(u * f32(Fraction(1, most)))))
+        s = decode("e4m3s", code)
+        factor = f32(1 / f32(s * d)) if s * d != 0 and f32(s * d) != 0 else top if s != 0 else 0
+        factor = factor if finite(factor) else top
+        t = [(f32(Fraction(v) * factor) if s != 0 else 0) if v != 0 else v for v in x]
+        t = [zero(negative(v)) if q == 0 else q for q, v in zip(t, x)]
+        return ({"tensor": [rounded("fp32", "rne", u), rounded("fp32", "rne", d)], "scale": [code],
+                 "code": [rounded(element, m, q) for q, m in zip(t, by)]}, None)
+    judged(work)
+
+
+def from_blocks(result, element, scale, bits):
+    def work(row):
+        by, [s] = modes(row, bits), lanes(row, "scale", scale)
+        y = [times(p, s) for p in lanes(row, "code", element)]
+        flags = set()
+        return {"y": [small(result, rounded(result, m, x, flags), flags) for x, m in zip(y, by)]}, flags
+    judged(work)
+
+
+def scalars(operation, source, result, bits):
+    def kind(name, x):
+        e, m, bias = FORMATS[name][:3]
+        return ("nan" if x != x else "infinity" if not finite(x) else "zero" if x == 0 else
+                "subnormal" if abs(x) < Fraction(2) ** (1 - bias) else "normal")
+
+    def work(row):
+        x = [decode(source, int(row[k], 16)) for k in (("operand",) if operation == "convert" else ("a", "b"))]
+        exact = x[0] if operation == "convert" else times(*x)
+        code = rounded(result, modes(row, bits)[0], exact)
+        largest = decode(result, FORMATS[result][3])
+        case = "special" if not finite(exact) else "beyond" if abs(exact) > largest else "exact"
+        low, high = decode(result, rounded(result, "rtz", exact)), 0
+        if case == "exact" and low != exact:
+            high = decode(result, rounded(result, "rtz", exact) + 1)
+            twice = 2 * abs(exact) - abs(low) - abs(high)
+            case = "below" if twice < 0 else "above" if twice > 0 else "tie"
+        y = [decode(result, code)] if operation == "convert" else []
+        classes = ".".join([*(kind(source, t) for t in x), *(kind(result, t) for t in y), case])
+        if row["classes"] != classes:
+            sys.exit(f"{row}: should be {classes}")
+        return {"result": [code]}, None
+    judged(work)
 
 
 def records(path):
@@ -207,4 +313,11 @@ def records(path):
 
 
 if __name__ == "__main__":
-    judge(*sys.argv[1:]) if len(sys.argv) > 2 else records(sys.argv[1])
+    first, *rest = sys.argv[1:]
+    own = {"to": to_blocks, "from": from_blocks, "convert": scalars, "mul": scalars}
+    if not rest:
+        records(first)
+    elif first in own:
+        own[first](*(sys.argv[1:] if own[first] == scalars else rest))
+    else:
+        sums(first, *rest)

@@ -112,17 +112,22 @@ grep -qx '0_200_20_05' out || failed "fixed point: $(head -n 5 out)"
 "$FPEMU" vectors 'posit(8,2)' --from 'posit(16,1)' >out || failed posits
 grep -qx '0 8000 80 00' out || failed 'posits: NaR'
 
-# Dot products: the judge, which has read what tensor cores gave, works each of them out in exact rationals.
+# Sums, tensors, random bits, classes: the judge, which has read what tensor cores gave, works each out exactly.
+# worked CASES ARGUMENTS-OF-JUDGE SPEC OPTION...: these cases, each as often as is said
+worked() {
+    cases=$1 rule=$2
+    shift 2
+    "$FPEMU" vectors "$@" --as csv >csv || failed "vectors $*"
+    python3 "$sources/dots_judge.py" $rule <csv >verdict 2>&1 || failed "vectors $*: $(tail -n 1 verdict)"
+    for case in $cases; do
+        grep -qE "(^| )$case( |\$)" verdict || failed "vectors $*: not $case: $(cat verdict)"
+    done
+}
 # summed CASES A B C SCALES TO MODEL-OF-JUDGE MODEL OPTION...
 summed() {
-    cases=$1 a=$2 b=$3 c=$4 scales=$5 to=$6 rule=$7 model=$8
+    cases=$1 judge="$2 $3 $4 $5 $6 $7" to=$6 model=$8
     shift 8
-    "$FPEMU" vectors "$to" --op dot --model "$model" "$@" --as csv >csv || failed "vectors --model '$model'"
-    python3 "$sources/dots_judge.py" "$a" "$b" "$c" "$scales" "$to" $rule <csv >verdict 2>&1 ||
-        failed "--model '$model' $*: $(tail -n 1 verdict)"
-    for case in $cases; do
-        grep -qE "(^| )$case( |\$)" verdict || failed "--model '$model': not $case: $(cat verdict)"
-    done
+    worked "$cases" "$judge" "$to" --op dot --model "$model" "$@"
 }
 if python3 -c 'import fractions' 2>/dev/null; then
     answers=$sources/../vectors/tensor_cores.txt
@@ -142,7 +147,39 @@ if python3 -c 'import fractions' 2>/dev/null; then
     sed '2,$s/,0x[0-9a-f]*\(,[01],[01],[01]\)/,0x1234\1/' csv >wrong
     python3 "$sources/dots_judge.py" e4m3fn e5m2 fp16 e4m3fn e5m2 chunk 2 fp16 fp32 <wrong >verdict 2>&1 &&
         failed 'the judge takes wrong sums'
+
+    worked 'cancel:3 align:34 nan:67 random:86' 'fp16 fp16 fp32 - fp32 fused 16 25 fp32 rtz -133 start' fp32 --op gemm \
+        --shape 3x2x5 --model 'tc(h100,fp16); start=c'
+    worked 'scale-ends:36 random:86' 'e2m1 e2m1 fp32 e8m0 fp32 chunk 4 fp64 fp32' fp32 --op gemm --shape 2x3x10 \
+        --model 'chunk(4,fp64,fp32); ab=e2m1' --scales e8m0
+    worked 'tie:80 random:640' 'e4m3fn e4m3fn fp16 - fp16 seq fp64' fp16 --op gemm --model 'seq(fp64); ab=e4m3fn' \
+        --from e4m3fn,e4m3fn,fp16 -r rne,sr --bits 8
+    worked 'binade-end:24 scale-ends:60 zero:4 subnormal:16 nan:7 infinity:14 short-block:14 tie:32 one-large:14
+        random:256' 'to fp32 e2m1 e8m0 0' mxfp4 --length 7
+    worked 'tie:160' 'to bf16 e4m3s e8m0 5' mxfp8_e4m3 --from bf16 --length 5 -r rne,sr --bits 5
+    worked 'one-large:40' 'to fp32 e2m1 e4m3fn 8' nvfp4 --length 4 -r rne,sr --bits 8
+    worked 'all-codes:36 all-scales:1536' 'from fp16 e2m1 e8m0 8' fp16 --from mxfp4 --length 3 -r rne,rtn,sr --bits 8
+    worked 'normal.subnormal.tie:83 normal.nan.beyond:308' 'convert fp16 e4m3fn 8' e4m3fn --from fp16 -r rne,rtz,sr \
+        --bits 8 --classes
+    worked 'subnormal.normal.below:[0-9]+' 'mul e4m3fn e5m2 8' e5m2 --op mul --from e4m3fn -r sr --bits 8 --classes
 fi
+# 1 + 3/64 is 6/16 of the way from 1 (38) to 1 + 1/8: up where four random bits carry
+"$FPEMU" vectors e4m3fn --from 'float(e=3,m=6)' -r sr --bits 4 >out || failed 'vectors -r sr'
+for line in '8 0c3 0 38 01' '8 0c3 9 38 01' '8 0c3 a 39 01'; do
+    grep -qx "$line" out || failed "stochastic rounding: not '$line'"
+done
+"$FPEMU" vectors mxfp4 --length 34 --as svh | grep -q 'SCALE_LOW = 144, SCALE_BITS = 8, SCALE_LANES = 2;' ||
+    failed 'two blocks'
+# What is not hit at first is aimed at. Of 1, 1.5, 2, 3, times each other, all signs, 9 * 4 are exact, and 1.5 * 1.5 is
+# below 2.5; six are beyond 3
+"$FPEMU" vectors fp16 --op add --cover >out || failed 'vectors --cover'
+grep -qx '[0-9]* of 150 cells, after 131072 tries at the rest' out && grep -qE '^subnormal +nan( +-){5} +[1-9]' out ||
+    failed "--cover: $(cat out)"
+"$FPEMU" vectors 'float(e=2,m=1,bias=1)' --op mul --level 2 --cover >out || failed 'vectors --cover'
+grep -qE '^normal +normal +36 +4 +- +- +24 +-$' out && grep -qx '29 of 150 cells, by all operands there are' out ||
+    failed "--cover: $(cat out)"
+"$FPEMU" vectors mxfp4 --cover -r rne,rtz -o one >out && holds "$(wc -l <one)" -gt 1200 || failed 'vectors --cover -o'
+grep -qE '^tie +normal( +[0-9]+){4} +- +-$' out || failed "--cover: $(cat out)"
 "$FPEMU" vectors fp32 --op dot --model 'tc(h100,e4m3fn); start=c' --length 2 >hex || failed 'vectors --op dot'
 "$FPEMU" vectors fp32 --op dot --model 'tc(h100,e4m3fn); start=c' --length 2 --as memh >memh || failed 'dot as memh'
 holds "$(sed -n '1p;3p' memh)" = '// dot product of 2, tc(h100,e4m3fn); start=c, to fp32
@@ -156,7 +193,8 @@ holds "$(cat svh)" = "localparam int COUNT = $(wc -l <hex), WIDTH = 108, MODE_LO
 localparam int A_LOW = 88, A_BITS = 8, A_LANES = 2; // the first lane is the highest
 localparam int B_LOW = 72, B_BITS = 8, B_LANES = 2; // the first lane is the highest
 localparam int C_LOW = 40, C_BITS = 32, C_LANES = 1;
-localparam int RESULT_LOW = 8, RESULT_BITS = 32, FLAGS_LOW = 0;"
+localparam int RESULT_LOW = 8, RESULT_BITS = 32, RESULT_LANES = 1;
+localparam int FLAGS_LOW = 0;"
 for options in 'fp16 -r rne,rtz' 'e4m3fn --from e5m2' 'fp16 --op mul' 'e5m2 --op add'; do
     "$FPEMU" vectors $options --as svh | grep -qF "COUNT = $("$FPEMU" vectors $options | wc -l)," || failed "$options"
 done
@@ -179,11 +217,15 @@ holds "$(diff before after | grep -c '^>')" -eq 4
 grep -qx '0 05e 08 01' after && grep -qx '0 05c 08 03' after || failed '--tininess after of 05e'
 
 fails 2 '2 formats, but fma has 3 operands: name one for all, or one for each' vectors fp16 --op fma --from fp16,fp16
-fails 2 '--op dot needs --model' vectors fp32 --op dot
+fails 2 '--op dot and gemm need --model' vectors fp32 --op dot
 for option in '--model fp32' '--length 4' '--scales e8m0'; do
-    fails 2 'are for --op dot' vectors fp32 --op add $option
+    fails 2 'are for --op dot and gemm' vectors fp32 --op add $option
 done
-fails 2 'maximum-number dot' vectors fp32 --op dots --model fp32
+fails 2 "'2x2' is not MxNxK" vectors fp32 --op gemm --model fp32 --shape 2x2
+fails 2 '--shape is for --op gemm' vectors fp32 --op dot --model fp32 --shape 2x2x2
+fails 2 'a sum is known to 53 bits' vectors fp32 --op dot --model fp32 -r sr
+fails 2 '--bits: the rounding rne draws no random bits' vectors fp32 --bits 4
+fails 2 'maximum-number dot gemm' vectors fp32 --op dots --model fp32
 fails 2 "those of 'tc(b200,mxf4nvf4)' are ue4m3" vectors fp32 --op dot --model 'tc(b200,nvfp4)' --scales e4m3fn
 fails 1 'compatibility settings are for conversions' vectors fp32 --op dot --model fp32 -r qpytorch
 fails 2 'has no blocks: chunk(LENGTH,...), or promote=LENGTH' vectors fp32 --op dot --model fp32 --scales e8m0
@@ -191,7 +233,7 @@ fails 2 "leave 'out=' away" vectors fp32 --op dot --model 'fp32; out=fp16'
 fails 2 "character 5: found 'fp33'" vectors fp32 --op dot --model 'seq(fp33)'
 fails 2 'stochastic' vectors fp32 --op dot --model 'seq(fp16/sr)'
 fails 2 '--length' vectors fp32 --op dot --model fp32 --length 257
-fails 1 '--from: formats with scales have no codes' vectors e4m3fn --from mxfp4
+fails 1 '--from: formats with scales have no codes' vectors mxfp4 --from nvfp4
 fails 1 '--scales: formats with scales have no codes' vectors fp32 --op dot --model 'chunk(2,fp32)' --scales mxfp4
 fails 2 'expected SPEC' vectors
 "$FPEMU" vectors e4m3fn -o - >out || failed 'vectors to standard output'
@@ -202,13 +244,11 @@ fails 2 "'xml' is none of" vectors e4m3fn --as xml
 fails 2 'neither before nor after' vectors e4m3fn --tininess now
 fails 2 'to floats' vectors 'fixed(8,4)' --tininess after
 fails 2 '--level' vectors e4m3fn --level 3
-fails 2 'stochastic' vectors e4m3fn -r rne,sr
 fails 2 "rounding ''" vectors e4m3fn -r rne,
 fails 2 'gives no result' vectors e2m1 --nan error
 fails 2 "format 'nonsense'" vectors e4m3fn --from nonsense
 fails 1 'posit(8,2)' vectors 'posit(8,2)' -r rtn
 fails 2 'is none of: convert add sub' vectors e4m3fn --op power
-fails 2 'stochastic' vectors e4m3fn --op add -r sr
 fails 1 'int(8,scale=0.1)' vectors 'int(8,scale=0.1)' --op add
 
 finish

@@ -3,6 +3,7 @@
 #include "common/system.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +12,6 @@
 #include "common/shown.h"
 #include "testing/inputs.h"
 #include "testing/operands.h"
-
-static uint64_t code_of(const dots *t, int operand, double x)
-{
-    const fpemu_rounding saturating = {.overflow = FPEMU_OVERFLOW_SATURATE}, plain = {0};
-    return fpemu_encode_one_f64(&t->format[operand], isfinite(x) ? &saturating : &plain, x, 0);
-}
-
-/* x as a number of the operand's format. */
-static double fit(const dots *t, int operand, double x)
-{
-    return fpemu_decode_one_f64(&t->format[operand], code_of(t, operand, x));
-}
 
 static uint64_t draw(const dots *t, unsigned stream, uint64_t i, uint64_t below)
 {
@@ -70,8 +59,8 @@ static double place(dots *t, size_t k, uint64_t i, double x)
         return 0;
     const int half = ilogb(x) / 2 - 2 + (int)draw(t, 1, i, 5);
     const int high = ilogb(x) - least(&t->format[DOTS_A]), low = ilogb(x) - most(&t->format[DOTS_A]);
-    const double by = fit(t, DOTS_B, ldexp(1, clamp(clamp(half, low, high), least(b), most(b))));
-    t->value[DOTS_A][k] = fit(t, DOTS_A, x / by);
+    const double by = inputs_fit(&t->format[DOTS_B], ldexp(1, clamp(clamp(half, low, high), least(b), most(b))));
+    t->value[DOTS_A][k] = inputs_fit(&t->format[DOTS_A], x / by);
     t->value[DOTS_B][k] = by;
     return t->value[DOTS_A][k] * by;
 }
@@ -82,7 +71,7 @@ static void aim(dots *t, uint64_t i, double y)
     const size_t n = t->count[DOTS_A], first = (size_t)draw(t, 2, i, n);
     double left = y;
     if (t->count[DOTS_C] > 0 && (n == 1 || draw(t, 3, i, 2) == 0)) {
-        t->value[DOTS_C][0] = fit(t, DOTS_C, y);
+        t->value[DOTS_C][0] = inputs_fit(&t->format[DOTS_C], y);
         left -= t->value[DOTS_C][0];
     }
     for (size_t k = 0; k < n; k++)
@@ -129,7 +118,7 @@ static void align(dots *t, size_t lane, uint64_t i)
     const double large = ldexp(i % 2 == 0 ? 1 : 1.75, e), small = ldexp(i % 3 == 0 ? -1 : 1.5, e - far);
     const size_t n = t->count[DOTS_A];
     if (t->count[DOTS_C] > 0 && (n == 1 || i % 4 == 0))
-        t->value[DOTS_C][0] = fit(t, DOTS_C, large);
+        t->value[DOTS_C][0] = inputs_fit(&t->format[DOTS_C], large);
     else
         place(t, (lane + 1) % n, i, large);
     place(t, lane, i + 1, small);
@@ -189,7 +178,7 @@ static void put(dots *t, size_t lane, uint64_t i, double special)
     const int operand = (int)(i % DOTS_OPERANDS);
     const size_t n = t->count[operand], k = n > 0 ? lane % n : 0;
     for (size_t j = 0; j < t->count[DOTS_A]; j++)
-        t->value[DOTS_A][j] = fit(t, DOTS_A, j % 2 == 0 ? 1 : -2);
+        t->value[DOTS_A][j] = inputs_fit(&t->format[DOTS_A], j % 2 == 0 ? 1 : -2);
     t->value[operand][k] = i / DOTS_OPERANDS % 2 == 0 ? special : -special;
     if (i / DOTS_OPERANDS / 2 % 2 == 1 && operand <= DOTS_B) {
         if (i / DOTS_OPERANDS / 4 % 2 == 0)
@@ -252,7 +241,7 @@ static void random_codes(dots *t, size_t lane, uint64_t i)
             const double x = ldexp(1 + (double)(r >> 12) * 0x1p-52, near);
             const bool negative = (r >> 3 & 1) != 0 && t->format[s].is_signed;
             t->value[s][k] = i % 2 == 0 ? fpemu_decode_one_f64(&t->format[s], r >> (64 - t->format[s].bits))
-                                        : fit(t, s, negative ? -x : x);
+                                        : inputs_fit(&t->format[s], negative ? -x : x);
         }
     }
 }
@@ -291,12 +280,21 @@ static size_t case_lanes(const dots *t, unsigned which)
     return !cases[which].lanes ? 1 : t->count[cases[which].scaled ? DOTS_SCALES_A : DOTS_A];
 }
 
-uint64_t dots_count(const dots *t, unsigned which)
+/* Sums of one product of matrices that are of the case: those on its diagonal, and beyond its end. */
+static size_t sums_at_once(const dots *t)
 {
-    return cases[which].vectors > 0 ? case_lanes(t, which) * cases[which].vectors * (t->level > 1 ? 4 : 1) : t->random;
+    return t->rows > t->columns ? t->rows : t->columns;
 }
 
-void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes)
+uint64_t dots_count(const dots *t, unsigned which)
+{
+    const uint64_t sums =
+        cases[which].vectors > 0 ? case_lanes(t, which) * cases[which].vectors * (t->level > 1 ? 4 : 1) : t->random;
+    return (sums + sums_at_once(t) - 1) / sums_at_once(t);
+}
+
+/* The operands of sum i of a case. */
+static void fill(dots *t, unsigned which, uint64_t i)
 {
     const size_t lanes = case_lanes(t, which);
     for (int s = 0; s < DOTS_OPERANDS; s++)
@@ -306,9 +304,22 @@ void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes)
         cases[which].fill(t, (size_t)(i % lanes), i / lanes);
     else
         put(t, (size_t)(i % lanes), i / lanes, cases[which].special);
-    for (int s = 0; s < DOTS_OPERANDS; s++)
-        for (size_t k = 0; k < t->count[s]; k++)
-            *codes++ = code_of(t, s, t->value[s][k]);
+}
+
+void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes)
+{
+    const size_t sums = sums_at_once(t);
+    for (size_t p = 0; p < sums; p++) {
+        uint64_t *to = codes;
+        fill(t, which, i * sums + p);
+        for (int s = 0; s < DOTS_OPERANDS; to += t->all[s++]) {
+            const bool down = s == DOTS_B || s == DOTS_SCALES_B;
+            const size_t n = s == DOTS_C ? t->columns * t->count[s] : t->count[s];
+            for (size_t k = 0; k < n && p < (down ? t->columns : t->rows); k++)
+                to[s == DOTS_B ? k * t->columns + p : p * n + k] =
+                    inputs_nearest(&t->format[s], t->value[s][s == DOTS_C ? 0 : k]);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------- outside */
@@ -331,6 +342,19 @@ static void read_model(dots *t, const char *text)
             cli_usage("--model: stochastic rounding has no one result");
 }
 
+static void read_shape(dots *t, const char *text, size_t *length)
+{
+    unsigned size[3];
+    int used = 0;
+    if (sscanf(text, "%3ux%3ux%3u%n", &size[0], &size[1], &size[2], &used) != 3 || text[used] != '\0' || size[0] < 1 ||
+        size[0] > DOTS_WIDEST || size[1] < 1 || size[1] > DOTS_WIDEST || size[2] < 1 || size[2] > DOTS_LONGEST)
+        cli_usage("--shape: '%s' is not MxNxK, such as 2x2x4, M and N up to %d, K up to %d", text, DOTS_WIDEST,
+                  DOTS_LONGEST);
+    t->rows = size[0];
+    t->columns = size[1];
+    *length = size[2];
+}
+
 /* Scales inside the steps of a model are of its own format. */
 static void check_inside(const dots *t)
 {
@@ -346,10 +370,13 @@ dots dots_start(const dots_request *q, const fpemu_format *to)
 {
     static const operation what = {.name = "dot", .operands = 3};
     fpemu_format from[OPERATION_MOST];
-    dots t = {.to = *to, .seed = q->seed, .random = q->random, .level = q->level};
+    dots t = {.to = *to, .seed = q->seed, .random = q->random, .level = q->level, .rows = 1, .columns = 1};
+    size_t length = q->length > 0 ? (size_t)q->length : 4;
     if (q->model == NULL)
-        cli_usage("vectors: --op dot needs --model MODEL, as in --model 'tc(h100,e4m3fn)'");
+        cli_usage("vectors: --op dot and gemm need --model MODEL, as in --model 'tc(h100,e4m3fn)'");
     read_model(&t, q->model);
+    if (q->shape != NULL)
+        read_shape(&t, q->shape, &length);
     t.format[DOTS_A] = t.spec.a.format.kind != FPEMU_KIND_INVALID ? t.spec.a.format : *to;
     t.format[DOTS_B] = t.spec.b.format.kind != FPEMU_KIND_INVALID ? t.spec.b.format : *to;
     t.format[DOTS_C] = *to;
@@ -358,7 +385,6 @@ dots dots_start(const dots_request *q, const fpemu_format *to)
         t.format[DOTS_A + k] = from[k];
     if (formats == 3)
         t.format[DOTS_C] = from[2];
-    const size_t length = q->length > 0 ? (size_t)q->length : 4;
     t.count[DOTS_A] = t.count[DOTS_B] = length;
     t.count[DOTS_C] = t.spec.start_from_c || formats == 3;
     if (q->scales != NULL) {
@@ -369,9 +395,13 @@ dots dots_start(const dots_request *q, const fpemu_format *to)
         check_inside(&t);
         t.count[DOTS_SCALES_A] = t.count[DOTS_SCALES_B] = (length - 1) / t.spec.sum.chunk + 1;
     }
-    for (int s = 0; s < DOTS_OPERANDS; s++)
-        t.value[s] = cli_allocate(DOTS_LONGEST, sizeof(double));
+    for (int s = 0; s < DOTS_OPERANDS; s++) {
+        const bool down = s == DOTS_B || s == DOTS_SCALES_B;
+        t.all[s] = t.count[s] * (s == DOTS_C ? t.rows * t.columns : down ? t.columns : t.rows);
+        t.value[s] = cli_allocate(DOTS_LONGEST * DOTS_WIDEST, sizeof(double));
+    }
     t.spec.out.format = *to;
+    cli_check(fpemu_format_named(FPEMU_NAME_BINARY64, &t.wide), "fp64");
     return t;
 }
 
@@ -390,18 +420,19 @@ void dots_end(dots *t)
         free(t->value[s]);
 }
 
-double dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, fpemu_stats *stats)
+void dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, double *y, fpemu_stats *stats)
 {
-    const fpemu_gemm_shape shape = {.m = 1, .n = 1, .k = t->count[DOTS_A]};
+    const fpemu_gemm_shape shape = {.m = t->rows, .n = t->columns, .k = t->count[DOTS_A]};
     const bool scaled = t->count[DOTS_SCALES_A] > 0;
     for (int s = 0; s < DOTS_OPERANDS; s++)
-        for (size_t k = 0; k < t->count[s]; k++)
+        for (size_t k = 0; k < t->all[s]; k++)
             t->value[s][k] = fpemu_decode_one_f64(&t->format[s], *codes++);
-    double y = t->value[DOTS_C][0];
-    t->spec.out.rounding = *rounding;
-    cli_check(fpemu_gemm_scaled(&t->spec, &shape, FPEMU_TYPE_F64, 1, t->value[DOTS_A],
+    memcpy(y, t->value[DOTS_C], t->all[DOTS_C] * sizeof *y);
+    fpemu_gemm_spec spec = t->spec;
+    spec.out.format = rounding != NULL ? t->to : t->wide;
+    spec.out.rounding = rounding != NULL ? *rounding : (fpemu_rounding){.mode = FPEMU_MODE_RTO};
+    cli_check(fpemu_gemm_scaled(&spec, &shape, FPEMU_TYPE_F64, 1, t->value[DOTS_A],
                                 scaled ? t->value[DOTS_SCALES_A] : NULL, t->value[DOTS_B],
-                                scaled ? t->value[DOTS_SCALES_B] : NULL, t->count[DOTS_C] > 0 ? 1 : 0, &y, stats),
+                                scaled ? t->value[DOTS_SCALES_B] : NULL, t->count[DOTS_C] > 0 ? 1 : 0, y, stats),
               "--op dot");
-    return y;
 }

@@ -12,6 +12,16 @@
 /* Nothing becomes an infinity or a NaN on the way into `from`: those codes are listed by themselves. */
 static const fpemu_rounding saturating = {.mode = FPEMU_MODE_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};
 
+uint64_t inputs_nearest(const fpemu_format *format, double x)
+{
+    return fpemu_encode_one_f64(format, isfinite(x) ? &saturating : &(fpemu_rounding){0}, x, 0);
+}
+
+double inputs_fit(const fpemu_format *format, double x)
+{
+    return fpemu_decode_one_f64(format, inputs_nearest(format, x));
+}
+
 /* ------------------------------------------------------------------------------------------------ boundary */
 
 static void push(inputs *in, uint64_t code)
@@ -46,9 +56,7 @@ static void push_around(inputs *in, double x, unsigned reach)
     }
 }
 
-/* Where rounding to nearest changes between the adjacent values low < high. For posits that is the posit between them
- * with one bit more, which is not always the mean. */
-static double midpoint(const fpemu_format *to, double low, double high)
+double inputs_midpoint(const fpemu_format *to, double low, double high)
 {
     fpemu_format wider;
     if (to->kind == FPEMU_KIND_POSIT && low > 0 &&
@@ -61,7 +69,7 @@ static double midpoint(const fpemu_format *to, double low, double high)
 static void push_gap(inputs *in, double low, double high, unsigned reach)
 {
     push_around(in, low, reach);
-    push_around(in, midpoint(&in->to, low, high), reach);
+    push_around(in, inputs_midpoint(&in->to, low, high), reach);
 }
 
 static void push_every_value(inputs *in, unsigned reach)

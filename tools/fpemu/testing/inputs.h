@@ -42,6 +42,12 @@ inputs inputs_start(const fpemu_format *from, const fpemu_format *to, input_dept
 void inputs_end(inputs *in);
 
 const char *inputs_stage_name(input_stage stage);
+/* x as a code, and as a number, of the format; a finite one saturates. */
+uint64_t inputs_nearest(const fpemu_format *format, double x);
+double inputs_fit(const fpemu_format *format, double x);
+/* Where rounding to nearest changes between the adjacent values low < high. For posits that is the posit between them
+ * with one bit more, which is not always the mean. */
+double inputs_midpoint(const fpemu_format *to, double low, double high);
 /* 64 random bits, a pure function of the three. */
 uint64_t inputs_random(uint64_t seed, unsigned stream, uint64_t i);
 uint64_t inputs_code(const inputs *in, input_stage stage, uint64_t i);

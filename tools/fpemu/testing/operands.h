@@ -45,22 +45,23 @@ void operands_end(operands *t);
 /* The codes of the operands. */
 void operands_codes(const operands *t, input_stage stage, uint64_t i, uint64_t codes[OPERATION_MOST]);
 
-/* ----------------------------------------------------------------------------------- dots.c: dot products
+/* ------------------------------------------------------------------- dots.c: dot products, products of matrices
  *
  * Added up as a model says, with operands on which a unit that does so is most likely to go wrong: named cases, then
- * random ones. */
+ * random ones. Of a product of matrices the diagonal has them, and rows and columns past its end. */
 
-enum { DOTS_LONGEST = 256 };
+enum { DOTS_LONGEST = 256, DOTS_WIDEST = 16 };
 
-/* What a dot product takes, in the order of the codes. */
+/* What a dot product takes, in the order of the codes; matrices by rows, scales of b by its columns. */
 enum { DOTS_A, DOTS_B, DOTS_SCALES_A, DOTS_SCALES_B, DOTS_C, DOTS_OPERANDS };
 
-/* What is asked for; NULL stands for what the model says, or nothing. */
+/* What is asked for, of tensors too; NULL stands for what the model says, or nothing. */
 typedef struct dots_request {
     const char *model;     /* as fpemu_gemm_parse reads it */
     const char *from;      /* formats of a, b and c: one, or two or three with commas between */
     const char *scales;    /* format of the scales of blocks */
-    uint64_t length;       /* products; 0: 4 */
+    const char *shape;     /* of matrices, as MxNxK */
+    uint64_t length;       /* products, elements; 0: 4, a block */
     uint64_t seed, random; /* `random`: so many random ones */
     unsigned level;        /* 1 or 2: how many of each case */
 } dots_request;
@@ -68,8 +69,10 @@ typedef struct dots_request {
 typedef struct dots {
     fpemu_gemm_spec spec;
     char text[1024]; /* of the model, canonical, without the result */
-    fpemu_format to, format[DOTS_OPERANDS];
-    size_t count[DOTS_OPERANDS]; /* codes of each; 0: there is none */
+    fpemu_format to, wide, format[DOTS_OPERANDS];
+    size_t rows, columns;        /* of results */
+    size_t count[DOTS_OPERANDS]; /* codes of each for one result; 0: there is none */
+    size_t all[DOTS_OPERANDS];   /* and for all */
     double *value[DOTS_OPERANDS];
     uint64_t seed, random;
     unsigned level;
@@ -86,7 +89,62 @@ const char *dots_case(unsigned which);
 /* How many vectors a case has: none where the model has nothing that it could be about. */
 uint64_t dots_count(const dots *t, unsigned which);
 void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes);
-/* The result, a number of `to` or NaN: the sum, and c, rounded to `to` by `rounding`. */
-double dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, fpemu_stats *stats);
+/* The results, numbers of `to` or NaN: each the sum, and c, rounded to `to` by `rounding`; NULL: in binary64, rounded to
+ * odd. */
+void dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, double *y, fpemu_stats *stats);
+
+/* ------------------------------------------------------------------------------- blocks.c: formats with scales
+ *
+ * Tensors of one axis, of named cases and random ones: numbers to scales and codes of elements, or back. */
+
+enum { BLOCKS_LONGEST = 256 };
+
+typedef struct blocks {
+    fpemu_format format, element, other; /* `other`: of the numbers */
+    bool decodes;
+    size_t length, scales, tensor; /* elements; codes of scales; numbers of the whole tensor */
+    bool part;                     /* the tensor is part of a larger one, whose largest magnitude follows x */
+    unsigned scale_bits, element_bits;
+    fpemu_layout layout;
+    int first, last; /* exponents of the largest magnitude of a block */
+    uint8_t *bytes;
+    uint64_t seed, random;
+    unsigned level;
+} blocks;
+
+/* A code of so many bits in packed bytes. */
+uint64_t blocks_bits(const uint8_t *bytes, uint64_t bit, unsigned width);
+/* Ends the program where the format has no packed form, or its numbers do not fit. */
+blocks blocks_start(const dots_request *q, const fpemu_format *format, const fpemu_format *other, bool decodes);
+void blocks_end(blocks *t);
+const char *blocks_case(const blocks *t, unsigned which);
+uint64_t blocks_count(const blocks *t, unsigned which);
+/* Codes of the operands: x, and the largest magnitude; or, back, what `out` is else. */
+void blocks_codes(blocks *t, unsigned which, uint64_t i, uint64_t *codes);
+/* From `in` to `out`: numbers of the tensor, codes of scales, codes of elements; or, back, of numbers. `scale` has the
+ * values of the scales, `exact` what is rounded to an element: x over its scale. */
+void blocks_run(blocks *t, const fpemu_rounding *rounding, const uint64_t *in, uint64_t *out, double *scale,
+                double *exact, fpemu_stats *stats);
+
+/* ------------------------------------------------------------------------------- cells.c: what was covered */
+
+typedef enum cell_class { CELL_ZERO, CELL_SUBNORMAL, CELL_NORMAL, CELL_INFINITY, CELL_NAN, CELL_CLASSES } cell_class;
+/* Where the exact result lies among the values, by its magnitude. */
+typedef enum cell_rounding {
+    CELL_EXACT,
+    CELL_BELOW, /* nearer to the smaller neighbour */
+    CELL_ABOVE,
+    CELL_TIE,
+    CELL_BEYOND,  /* past the largest or the lowest */
+    CELL_SPECIAL, /* no number */
+    CELL_ROUNDINGS
+} cell_rounding;
+extern const char *const cell_class_names[CELL_CLASSES], *const cell_rounding_names[CELL_ROUNDINGS];
+
+/* The format has such numbers. */
+bool cell_class_exists(const fpemu_format *format, cell_class class);
+cell_class cell_class_of(const fpemu_format *format, double x);
+/* `exact` may be rounded to odd in binary64. */
+cell_rounding cell_rounding_of(const fpemu_format *format, double exact);
 
 #endif

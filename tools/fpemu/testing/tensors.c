@@ -218,14 +218,6 @@ static tensors_kind kind_of(const tensors *t, const double *x, size_t size, doub
                                                                  : TENSORS_OTHER;
 }
 
-static uint64_t bits_at(const uint8_t *bytes, uint64_t bit, unsigned width)
-{
-    uint64_t code = 0;
-    for (unsigned k = 0; k < width; k++, bit++)
-        code |= (uint64_t)(bytes[bit / 8] >> bit % 8 & 1) << k;
-    return code;
-}
-
 static double scale_at(const tensors *t, const fpemu_shape *shape, uint64_t block, const uint8_t *bytes)
 {
     float scale = 1;
@@ -260,8 +252,8 @@ static bool compare_codes(tensors *t, const double *x, uint64_t block, const uin
     cli_check(fpemu_packed_extent(&s->format, &shape, block, &extent), s->spec);
     const double *own = x + extent.first;
     const unsigned wide = 8 * (unsigned)layout.scale_bytes;
-    const number scale = {scale_at(t, &shape, block, expected), bits_at(expected, 8 * extent.scale, wide)};
-    const number other = {scale_at(t, &shape, block, got), bits_at(got, 8 * extent.scale, wide)};
+    const number scale = {scale_at(t, &shape, block, expected), blocks_bits(expected, 8 * extent.scale, wide)};
+    const number other = {scale_at(t, &shape, block, got), blocks_bits(got, 8 * extent.scale, wide)};
     const tensors_kind kind = kind_of(t, own, (size_t)extent.elements, scale.value);
     if (scale.code != other.code && (s->strict_nan || !isnan(scale.value) || !isnan(other.value))) {
         put_down(t, TENSORS_SCALE, kind, x, (size_t)block, scale, other);
@@ -274,8 +266,8 @@ static bool compare_codes(tensors *t, const double *x, uint64_t block, const uin
     cli_check(fpemu_unpack_blocks(&s->format, FPEMU_TYPE_F64, &shape, block, 1, got, values[1]), s->spec);
     for (size_t k = 0; k < extent.elements; k++) {
         const uint64_t bit = 8 * extent.offset + k * layout.element_bits;
-        const number a = {values[0][k], bits_at(expected, bit, (unsigned)layout.element_bits)};
-        const number b = {values[1][k], bits_at(got, bit, (unsigned)layout.element_bits)};
+        const number a = {values[0][k], blocks_bits(expected, bit, (unsigned)layout.element_bits)};
+        const number b = {values[1][k], blocks_bits(got, bit, (unsigned)layout.element_bits)};
         if (!difference_same(s, a, b)) {
             put_down(t, TENSORS_ELEMENT, kind, x, (size_t)extent.first + k, a, b);
             return true;
@@ -291,8 +283,8 @@ static void compare_bytes(tensors *t, const double *x, const uint8_t *expected, 
     cli_check(fpemu_packed_layout(&t->s->format, &shape, &layout), t->s->spec);
     for (unsigned i = 0; i < layout.tensor_bytes / 4; i++) {
         const number a =
-            difference_number(EXTERNAL_F32, NULL, bits_at(expected, 8 * layout.tensor_offset + 32 * i, 32));
-        const number b = difference_number(EXTERNAL_F32, NULL, bits_at(got, 8 * layout.tensor_offset + 32 * i, 32));
+            difference_number(EXTERNAL_F32, NULL, blocks_bits(expected, 8 * layout.tensor_offset + 32 * i, 32));
+        const number b = difference_number(EXTERNAL_F32, NULL, blocks_bits(got, 8 * layout.tensor_offset + 32 * i, 32));
         if (!difference_same(t->s, a, b)) {
             put_down(t, TENSORS_SCALE_OF_ALL, kind_of(t, x, t->length, 1), x, i, a, b);
             return;
