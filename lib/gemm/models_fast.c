@@ -395,7 +395,8 @@ void fpemu_fast_steps(gemm_call *c)
     const size_t period = (size_t)core_dot_period(d);
     memset(s, 0, sizeof *s);
     for (size_t k = 0; k < SLAB_FEW; k++)
-        c->place[k] = (uint8_t)(k / period * period + core_dot_place(d, k % period / d->block * d->block, k % d->block));
+        c->place[k] =
+            (uint8_t)(k / period * period + core_dot_place(d, k % period / d->block * d->block, k % d->block));
     s->size = d->group > 1 ? d->group : 1;
     s->terms = d->block / s->size;
     s->ways = d->ways ? d->ways : 1;
@@ -432,8 +433,8 @@ double fpemu_fast_powers(const gemm_tile *w, const gemm_operand *s, int along_k,
             c->k->spread(run, scale_of(w, s, first + (along_k ? line : i), chunk), scales + i);
         }
         double *const at = x + line * ld, *const to = powers + line * ld;
-        const double largest = c->k->take_powers(n, s->least, scaled ? scales : NULL, d->least_scale,
-                                                 scaled && d->group > 1, at, to);
+        const double largest =
+            c->k->take_powers(n, s->least, scaled ? scales : NULL, d->least_scale, scaled && d->group > 1, at, to);
         most = largest > most || largest != largest ? largest : most;
         for (size_t i = n; i < ld && !along_k; i++) /* lanes that are none */
             at[i] = to[i] = 0;

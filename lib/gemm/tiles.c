@@ -134,8 +134,7 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
         case FPEMU_MODEL_KAHAN: fpemu_fast_kahan(w, r, k0, nk, wide, w->y.d); break;
         case FPEMU_MODEL_FUSED:
             fpemu_fast_fused(w, r, k0, nk, wide, w->y.d,
-                             c->paired ? w->spare.d + OPERANDS / 2 : w->powers_x + i * SLAB_FEW, w->spare.d,
-                             most);
+                             c->paired ? w->spare.d + OPERANDS / 2 : w->powers_x + i * SLAB_FEW, w->spare.d, most);
             break;
         default: fpemu_fast_sequential(w, r, k0, nk, wide, w->y.d);
         }

@@ -185,7 +185,8 @@ SIMD_FN void step_aligned(const dot_step *s, int each, int counted, size_t i, co
 {
     simd_real top[2][STEP_VECTORS], sum[2][STEP_VECTORS], plain[STEP_VECTORS];
     const simd_real zero = simd_all_real(0);
-    STEP_EACH {
+    STEP_EACH
+    {
         const simd_real old = STEP_AT(d), power = simd_keep(simd_differ(old, zero), step_power(old, s->least));
         plain[v] = old;
         top[0][v] = simd_max(s->late > 0 ? zero : power, simd_all_real(s->floor));
@@ -194,7 +195,8 @@ SIMD_FN void step_aligned(const dot_step *s, int each, int counted, size_t i, co
     }
     for (size_t way = 0; way < s->ways; way++)
         step_sum(s, each, counted, way, i, top[way], sum[way], plain, c);
-    STEP_EACH {
+    STEP_EACH
+    {
         const simd_real old = STEP_AT(d), unit = simd_all_real(s->scale) * step_inverse(top[0][v]);
         const simd_real tops[2] = {top[0][v], top[1][v]}, sums[2] = {sum[0][v], sum[1][v]};
         const simd_real result = s->late > 0 ? step_late(s, old, tops, sums)
@@ -216,7 +218,8 @@ SIMD_FN void step_exact(const dot_step *s, int each, size_t i, const double *d, 
         const size_t l = s->place[k];
         if (l >= s->have)
             continue;
-        STEP_EACH {
+        STEP_EACH
+        {
             const simd_real x = STEP_X(s->x), y = STEP_AT(s->y + l * s->ld);
             const simd_real next = simd_fused(x, y, sum[v]), change = next - sum[v]; /* Knuth's TwoSum */
             rest[v] |= (simd_bits)(sum[v] - (next - change)) | (simd_bits)simd_fused(x, y, -change);
