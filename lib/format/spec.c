@@ -121,6 +121,8 @@ static int take_arguments(reader *r, const call *c, value *values)
         int i = take_name(r, c->arguments);
         if (i < 0) {
             const int fits = strlen(list_names(c, r, 0, names)) < 62;
+            for (char *from = names, *to = names; !fits && (*to = *from); from++)
+                to += *from != ' ';
             snprintf(expected, sizeof expected, "one of %s%s", fits ? "the arguments " : "", names);
             return fail(r, start, expected);
         }
