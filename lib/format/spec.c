@@ -105,6 +105,8 @@ static const char *list_names(const call *c, const reader *r, int only_missing, 
     for (const argument *a = c->arguments; a->name; a++)
         if (!only_missing || (!a->optional && !(r->given & a->parameter)))
             n += (size_t)snprintf(text + n, NAMES - n, "%s%s=", n ? ", " : "", a->name);
+    for (char *from = text, *to = text; n >= 80 && (*to = *from); from++) /* or the message may not fit */
+        to += *from != ' ';
     return text;
 }
 
@@ -121,8 +123,6 @@ static int take_arguments(reader *r, const call *c, value *values)
         int i = take_name(r, c->arguments);
         if (i < 0) {
             const int fits = strlen(list_names(c, r, 0, names)) < 62;
-            for (char *from = names, *to = names; !fits && (*to = *from); from++)
-                to += *from != ' ';
             snprintf(expected, sizeof expected, "one of %s%s", fits ? "the arguments " : "", names);
             return fail(r, start, expected);
         }
