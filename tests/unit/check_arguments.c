@@ -166,6 +166,12 @@ START_TEST(nan_is_an_error)
     r.nan = FPEMU_NAN_ZERO; /* the rounding overrides the format */
     GIVES_OK(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL));
     ck_assert(y32[3] == 0.0f);
+    fpemu_format blocked = format_of("bfp(7)");
+    const fpemu_shape shape = fpemu_shape_vector(N);
+    r.nan = FPEMU_NAN_ERROR;
+    REFUSES(NAN, fpemu_quantize_tensor_f32(&blocked, &r, &shape, x32, y32, NULL));
+    x32[3] = 1;
+    GIVES_OK(fpemu_quantize_tensor_f32(&blocked, &r, &shape, x32, y32, NULL));
 }
 END_TEST
 

@@ -60,6 +60,7 @@ START_TEST(models_by_hand)
         /* bf16 leaves 2^-8, a tie, to the second piece: both of them as a product are left out, and taken in */
         {"fp32; splits=bf16x3", 1, {1 + 0x1p-8f}, 1 + 0x1p-8f, 1, 0, 7, 1 + 0x1p-7f},
         {"fp32; splits=bf16x6", 1, {1 + 0x1p-8f}, 1 + 0x1p-8f, 1, 0, 7, 1 + 0x1p-7f + 0x1p-16f},
+        {"fp32; splits=bf16x3/1", 2, {1 + 0x1p-8f, 1 + 0x1p-8f}, 1 + 0x1p-8f, 1, 0, 7, 2 + 0x1p-6f},
         {"fp32; splits=bf16x3", 1, {INFINITY}, 1, 1, 0, 7, NAN},
         {"fp64; splits=int8x2", 2, {1 + 0x1p-8f, 0x1p-14f}, 1 + 0x1p-8f, 1, 1, 7, 8 + 0x1p-7f},
         {"fp64; splits=int8x2", 2, {INFINITY, 1}, 0, 1, 0, 7, NAN},
@@ -79,6 +80,17 @@ START_TEST(models_by_hand)
             GIVES_OK(wide ? fpemu_gemm_f64(&s, &shape, rows[i].alpha, a64, b64, rows[i].beta, c64, NULL)
                           : fpemu_gemm_f32(&s, &shape, (float)rows[i].alpha, a32, b32, (float)rows[i].beta, c32, NULL));
             same_bits(wide ? c64[0] : (double)c32[0], (double)rows[i].want, rows[i].text, i);
+            fpemu_prepared_gemm prepared;
+            GIVES_OK(fpemu_prepare_gemm(&prepared, &s, wide ? 64 : 32, NULL));
+            c64[0] = (double)(c32[0] = rows[i].c);
+            GIVES_OK(fpemu_run_gemm(&prepared, &shape, rows[i].alpha, wide ? (void *)a64 : a32, NULL,
+                                    wide ? (void *)b64 : b32, NULL, rows[i].beta, wide ? (void *)c64 : c32, NULL));
+            same_bits(wide ? c64[0] : (double)c32[0], (double)rows[i].want, rows[i].text, i);
+            c64[0] = (double)(c32[0] = rows[i].c);
+            GIVES_OK(fpemu_run_dot(&prepared, rows[i].k, wide ? (void *)a64 : a32, 1, wide ? (void *)b64 : b32, 1,
+                                   wide ? (void *)c64 : c32, NULL));
+            if (rows[i].alpha == 1 && (rows[i].beta == 0 || s.start_from_c))
+                same_bits(wide ? c64[0] : (double)c32[0], (double)rows[i].want, rows[i].text, i);
         }
     }
 }
@@ -102,6 +114,14 @@ START_TEST(text)
          "fused(32,25,fp32/rtz,least=-133,group=1,scales=e8m0,every=32)"},
         {"fused(32, chained, fp32, flush, late=1, ways=2); ab=bf16:flushin", "tc(amx,bf16)"},
         {"tc(cdna2,float16)", "tc(cdna2,fp16)"},
+        {"fused(32,chained,fp32,ways=2,late=1,flush); ab=fp16", "tc(amx,fp16)"},
+        {"fused(4,exact,fp32); ab=fp16", "tc(cdna1,fp16)"},
+        {"fused(2,exact,fp32); ab=bf16", "tc(cdna1,bf16)"},
+        {"fused(4,chained,fp32,ways=4,late=1,flush); ab=bf16:flushin", "tc(cdna2,bf16)"},
+        {"fused(8,24,fp32,late=31); ab=fp16", "tc(cdna3,fp16)"},
+        {"fused(4,24,fp32,late=31); ab=tf32", "tc(cdna3,tf32)"},
+        {"fused(16,24,fp32,ways=2,late=31); ab=e5m2fnuz", "tc(cdna3,e5m2fnuz)"},
+        {"fused(2,chained,fp32,order=1032,flush); ab=bf16:flushin", "tc(avx512,bf16)"},
         {"fused(2,chained,fp32,ways=2,late=1,flush); ab=bf16:flushin", "tc(cdna2old,bf16)"},
         {"FP32; splits = BF16x9 / 16; ab=bf16", "seq(fp32); splits=bf16x9/16"},
         {"tc(amx,bf16); splits=bf16x6; start=c", "tc(amx,bf16); splits=bf16x6; start=c"},
@@ -184,6 +204,10 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
     const fpemu_gemm_shape shape = {.m = 2, .n = 2, .k = 2};
     float c[4] = {7, 7, 7, 7}, r = 7;
     double d = 7;
+    fpemu_prepared_gemm prepared;
+    ck_assert_int_eq(fpemu_prepare_gemm(&prepared, s, 32, NULL), status);
+    ck_assert_int_eq(fpemu_run_dot(&prepared, 2, a32, 1, b32, 1, &r, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_run_gemm(&prepared, &shape, 1, a32, NULL, b32, NULL, 1, c, NULL), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_gemm_f32(s, &shape, 1, a32, b32, 1, c, NULL), status);
     ck_assert_int_eq(fpemu_gemv_f32(s, FPEMU_ORDER_ROW_MAJOR, 0, 2, 2, 1, a32, 0, b32, 1, 1, c, 1, NULL), status);
     ck_assert_int_eq(fpemu_dot_f32(s, 2, a32, 1, b32, 1, &r, NULL), status);
@@ -377,6 +401,12 @@ START_TEST(shapes_refused)
     REFUSES(ARGUMENT, fpemu_dot_f32(&s, SIZE_MAX / 2, a32, 1, b32, 1, &r, NULL));
     GIVES_OK(fpemu_dot_f32(&s, 0, NULL, 1, NULL, 1, &r, NULL));
     ck_assert(r == 0.0f);
+    for (int k = 0; k < 200; k++)
+        a32[k] = (float)k, b32[2 * (199 - k)] = 1 + (float)(k == 150);
+    GIVES_OK(fpemu_dot_f32(&s, 200, a32, 1, b32, -2, &r, NULL));
+    ck_assert(r == 199 * 100 + 150);
+    REFUSES(NULL, fpemu_prepare_gemm(NULL, &s, 32, NULL), fpemu_run_dot(NULL, 3, a32, 1, b32, 1, &r, NULL),
+            fpemu_run_gemm(NULL, &good, 1, a32, NULL, b32, NULL, 0, c32, NULL));
     REFUSES(ARGUMENT, fpemu_gemv_f32(&s, FPEMU_ORDER_ROW_MAJOR, 2, 2, 2, 1, a32, 0, b32, 1, 0, c32, 1, NULL),
             fpemu_gemv_f32(&s, FPEMU_ORDER_ROW_MAJOR, 0, 2, 2, 1, a32, 1, b32, 1, 0, c32, 1, NULL));
     fpemu_stats stats;

@@ -5,15 +5,6 @@
 #include <fenv.h>
 #include <locale.h>
 
-/* splitmix64 */
-static uint64_t draw(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 START_TEST(canonical_form)
 {
     static const struct {
@@ -167,7 +158,9 @@ START_TEST(bad_specs)
              {"int(8,scale=.)", 13, "decimal"}, {"int(8,scale=1,zero=128)", 19, "zero point"},
              {"int(8,scale=1,5", 14, "named argument"}, {"int(8,scale=0,1", 14, "named argument"},
              {"posit(1,0)", 6, "2 to 32"}, {"posit(33,2)", 6, "2 to 32"}, {"posit(8,6)", 8, "0 to 5"},
-             {"posit(8)", 7, "es="},
+             {"posit(8)", 7, "es="}, {"float()", 6, ": e=, m="}, {"fp()", 3, ": e=, m=, b="},
+             {"p3109()", 6, ": k=, p=, domain="}, {"ufixed()", 7, ": wl=, fl="}, {"int()", 4, ": bits="},
+             {"uint()", 5, ": bits="}, {"posit()", 6, ": n=, es="}, {"table()", 6, ": table="},
              /* modifiers */
              {"bf16:", 5, "saturate"}, {"bf16:bogus", 5, "'bogus'"}, {"bf16::saturate", 5, "':'"},
              {"e4m3fn:wrap", 7, "'wrap'"}, {"e4m3fn:symmetric", 7, "nosub"}, {"int8:nosub", 5, "symmetric"},
@@ -237,7 +230,8 @@ START_TEST(bad_specs)
              {"block(e5m2,block=32,scale=fp32,rule=s2fp8)", 36, "tensor"},
              {"block(e5m2,block=tensor,scale=fp32,rule=none)", 40, "floor"}, {"int33", 3, "1 to 32"},
              {"int0", 3, "1 to 32"}, {"uint99999999999999999999", 4, "1 to 32"}, {"int5x", 0, "format"},
-             {"sint5", 0, "format"}, {"mxfp4(block=16)", 0, "did you mean mx(e2m1,block=16)?"});
+             {"sint5", 0, "format"}, {"mxfp4(block=16)", 0, "did you mean mx(e2m1,block=16)?"},
+             {"nvf4", 0, "did you mean nvfp4 or nf4?"}, {"mx(fp4)", 3, "did you mean e2m1?"});
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fpemu_format f;
         fpemu_parse_error error;
@@ -382,7 +376,7 @@ START_TEST(decimals)
         char number[64], spec[96], text[256];
         fpemu_format f;
         double x;
-        uint64_t u = draw() >> 1;
+        uint64_t u = split_mix(&random_state) >> 1;
         if (i % 3 == 1) /* near powers of two */
             u = (u & UINT64_C(0x7ff0000000000000)) + below(3) - 1;
         if (i % 3 == 2) /* few digits */
