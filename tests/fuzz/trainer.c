@@ -30,14 +30,6 @@ char reader_reason[256];
 const char *const reader_corpus = "trainer";
 static trouble why;
 
-static void insist(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "trainer: %s\n", what);
-        abort();
-    }
-}
-
 /* The bytes as a file, which source_close closes. NULL where they are packed and the unpacker does not start. */
 static source *as_source(const uint8_t *bytes, size_t size)
 {
