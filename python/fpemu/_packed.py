@@ -319,7 +319,8 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     """The scales that `quantize` and `pack` use for x: (scales, codes, (u, d)).
 
     scales, codes: by blocks, shaped as `Packed.scales`. The value of an element is P * s, with P a value of the element
-    format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale; outer=row: (u, d) of each line. Other rules have u = d = 1.
+    format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale; outer=row: (u, d) of each line. Other
+    rules have u = d = 1.
     fpemu.Error for formats whose blocks have none: those without scales, and s2fp8.
     """
     x, to = told(x), make_format(format)

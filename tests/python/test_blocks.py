@@ -70,7 +70,8 @@ def test_nvfp4_of_torchao(torch, rng):
                                                    for b, t in (("16", (1, 16)), ("16x16", (16, 16)))
                                                    for rule, error in (("4over6", "MAE"), ("4over6-mse", "MSE"))
                                                    for bound in (256, 448)] +
-                         [("nvfp4(outer=row,rule=4over6)", (1, 16), 448, "MAE"), ("nvfp4(outer=row)", (1, 16), 448, "")])
+                         [("nvfp4(outer=row,rule=4over6)", (1, 16), 448, "MAE"),
+                          ("nvfp4(outer=row)", (1, 16), 448, "")])
 def test_4over6_of_transformer_engine(torch, rng, spec, tile, bound, error):
     of = pytest.importorskip("transformer_engine.pytorch.custom_recipes.reference_nvfp4",
                              reason="TransformerEngine is not installed")
