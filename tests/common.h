@@ -21,13 +21,17 @@
 /* Frees all of these. */
 #define FREE(...) free_all((void *[]){__VA_ARGS__}, sizeof (void *[]){__VA_ARGS__} / sizeof(void *))
 
-/* The next number of SplitMix64. */
-static inline uint64_t split_mix(uint64_t *state)
+/* The finalizer of SplitMix64, and its next number. */
+static inline uint64_t mixed(uint64_t z)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+
+static inline uint64_t split_mix(uint64_t *state)
+{
+    return mixed(*state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* FNV-1a. */

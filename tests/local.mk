@@ -284,6 +284,7 @@ tests_against_judges_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 tests_against_judges_kernels_LDADD = $(JUDGE_LDADD)
 tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/half_words.h \
 	tests/against_judges/variants.h
+tests_against_judges_narrow_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_narrow_LDADD = $(JUDGE_LDADD)
 tests_against_judges_packing_LDADD = $(JUDGE_LDADD)
 tests_against_judges_quantize_neighbours_LDADD = $(JUDGE_LDADD)

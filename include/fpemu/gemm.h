@@ -201,6 +201,26 @@ fpemu_status fpemu_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int tran
 fpemu_status fpemu_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, const void *x, int64_t incx,
                        const void *y, int64_t incy, void *result, fpemu_stats *stats);
 
+/* ---------------------------------------------------------------------------------------- prepared products */
+
+/* A spec and a type, checked and planned: on few elements that takes most of a call's time. It holds a copy of the
+ * spec, seeds and streams too; else it is kept and used as an fpemu_prepared (prepare.h). */
+typedef struct fpemu_prepared_gemm {
+    uint64_t state[896];
+} fpemu_prepared_gemm;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_prepared_gemm) == 7168, "fpemu_prepared_gemm has no unnamed padding");
+
+/* Refuses what fpemu_gemm_check refuses, with the reason in *why (may be NULL); then *prepared is all zero. */
+fpemu_status fpemu_prepare_gemm(fpemu_prepared_gemm *prepared, const fpemu_gemm_spec *spec, fpemu_type type,
+                                fpemu_why *why);
+/* fpemu_gemm_scaled, or where both scales are NULL fpemu_gemm. FPEMU_ERROR_ARGUMENT for what is not prepared. */
+fpemu_status fpemu_run_gemm(const fpemu_prepared_gemm *prepared, const fpemu_gemm_shape *shape, double alpha,
+                            const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
+                            void *c, fpemu_stats *stats);
+/* fpemu_dot. FPEMU_ERROR_ARGUMENT for what is not prepared. */
+fpemu_status fpemu_run_dot(const fpemu_prepared_gemm *prepared, size_t n, const void *x, int64_t incx, const void *y,
+                           int64_t incy, void *result, fpemu_stats *stats);
+
 #ifdef __cplusplus
 }
 #endif

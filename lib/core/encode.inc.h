@@ -20,7 +20,7 @@ typedef struct core_coder {
     int32_t first_field;     /* exponent field of 2^emin: 1; 0 where E = 0 is a normal binade */
     int32_t quantum;         /* exponent of the smallest step */
     uint32_t bits;           /* width of a code */
-    int32_t n, es;           /* posit; n = 0: hif8, whose kind is posit here */
+    int32_t n, es;           /* posit; or CORE_HIF8_N */
     uint8_t kind;            /* fpemu_kind */
     uint8_t drop_subnormals; /* codes E = 0, T != 0 are zeros */
     uint8_t is_signed, has_infinity, has_nan, has_negative_zero;
@@ -129,7 +129,7 @@ FPEMU_FN uint64_t core_encode(const core_coder *c, uintw u, uintw y)
         return core_encode_float(c, u, y);
     if (c->kind != FPEMU_KIND_POSIT)
         return core_encode_fixed(c, u, y);
-    if (c->n == 0)
+    if (c->n == CORE_HIF8_N)
         return core_hif8_code(c, y);
     const uintw a = y & ~CARRIER_SIGN;
     if (a > CARRIER_INF)
@@ -216,7 +216,7 @@ FPEMU_FN uintw core_decode(const core_coder *c, uint64_t code)
     code &= c->mask;
     if (c->kind == FPEMU_KIND_FLOAT)
         return core_decode_float(c, (uintw)code);
-    if (c->kind == FPEMU_KIND_POSIT && c->n == 0)
+    if (c->kind == FPEMU_KIND_POSIT && c->n == CORE_HIF8_N)
         return core_hif8_value(c, code);
     if (c->kind == FPEMU_KIND_POSIT) {
         const uint64_t sign = UINT64_C(1) << (c->n - 1);

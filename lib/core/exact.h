@@ -289,7 +289,7 @@ FPEMU_FN core_exact core_exact_result(fpemu_operation operation, int mode, uint6
 FPEMU_FN uint64_t core_exact_grid(const core_plan64 *p, int mode, const core_exact *x, uint64_t r)
 {
     const int fixed = p->emin_bits == CORE_INF64, field = x->top + 1023, normal = !fixed && field >= p->emin_field;
-    const int taper = (int)(core_taper64(x->top) & -(int64_t)(p->p1 >> 1)), bare = taper == 3;
+    const int taper = (int)(core_taper64(x->top) & -(int64_t)(p->p1 / CORE_HIF8_P1)), bare = taper == 3;
     const int quantum = (int)(normal ? x->top - 52 + p->d_norm + taper : p->d_low - 1075);
     if (!normal && p->in_min)
         return 0;

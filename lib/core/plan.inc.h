@@ -68,7 +68,7 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
         const int low_quantum = f->subnormals == FPEMU_SUBNORMALS_NONE ? f->emin : f->quantum;
         p->d_low = low_quantum + CARRIER_BIAS + CARRIER_MANTISSA;
         p->low_one = core_power(low_quantum);
-        p->p1 = hif8 ? 2 : f->mantissa_bits == 0;
+        p->p1 = hif8 ? CORE_HIF8_P1 : f->mantissa_bits == 0;
         p->odd = p->p1 == 1 ? (uintw)(f->bias - CARRIER_BIAS) & 1 : 1;
         p->min_normal = core_from_double(f->min_normal);
         if (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT ||
@@ -168,7 +168,7 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
         }
         break;
     case FPEMU_COMPAT_CPFLOAT:
-        if (is_float && p->p1 < 2 && f->is_signed && (mode == FPEMU_MODE_SR || mode == FPEMU_MODE_SE))
+        if (is_float && p->p1 < CORE_HIF8_P1 && f->is_signed && (mode == FPEMU_MODE_SR || mode == FPEMU_MODE_SE))
             p->compat = r->compat;
         break;
     case FPEMU_COMPAT_ML_DTYPES:
@@ -308,7 +308,7 @@ FPEMU_FN void core_coder_make(core_coder *c, const fpemu_format *f, const fpemu_
     }
     if (f->specials == FPEMU_SPECIALS_HIF8 && is_float) {
         c->kind = FPEMU_KIND_POSIT; /* coded one by one */
-        c->n = 0;
+        c->n = CORE_HIF8_N;
         c->fast_encode = c->fast_decode = 0;
     }
     if (is_posit)

@@ -36,6 +36,10 @@ enum core_rule {
 /* In loops: one of the modes without random bits, that of the plan. */
 #define CORE_MODE_READ (-1)
 
+/* What tells hif8: p1 of a plan, whose fraction bits then become fewer outwards; n of a coder, whose kind is posit. */
+#define CORE_HIF8_P1 2
+#define CORE_HIF8_N 0
+
 #include "carrier32.h"
 #include "round.inc.h"
 #include "carrier_end.h"

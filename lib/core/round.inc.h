@@ -18,7 +18,7 @@ typedef struct core_plan {
     intw d_norm;     /* discarded bits from 2^emin on */
     intw d_low;      /* discarded bits below 2^emin, plus the exponent field (1 for carrier subnormals) */
     uintw low_one;   /* the low grid's step, as bits */
-    uintw p1, odd;   /* parity of k = 1: (E * p1 + odd) & 1, so that at p = 1 the code's parity decides; p1 = 2: hif8 */
+    uintw p1, odd;   /* parity of k = 1: (E * p1 + odd) & 1, so that at p = 1 the code's parity decides; CORE_HIF8_P1 */
     uintw in_min;    /* magnitudes below become zero before rounding */
     uintw out_min;   /* results below become zero */
     uintw one;       /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
@@ -147,7 +147,7 @@ FPEMU_FN uintw core_grid(const core_plan *p, int mode, int any, int n, uintw a, 
     if (any) {                      /* normals of the format that are subnormal in the carrier */
         const intw true_field = field == 0 ? 1 - core_subnormal_shift(a) : (intw)field;
         const intw deeper = field == 0 ? true_field - 1 : 0,
-                   taper = core_taper(true_field - CARRIER_BIAS) & -(intw)(p->p1 >> 1);
+                   taper = core_taper(true_field - CARRIER_BIAS) & -(intw)(p->p1 / CORE_HIF8_P1);
         bare = taper == 3;
         parity = (uintw)true_field + bare;
         d = true_field >= p->emin_field ? p->d_norm + deeper + taper : low_d;

@@ -34,8 +34,10 @@ typedef struct gemm_operand {
     /* the loop that rounds to it, by the carrier; NULL: fpemu_quantize does */
     void (*round32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*round64)(const core_plan64 *p, size_t n, const void *x, const uint32_t *r, void *y);
-    core_plan32 plan32;
-    core_plan64 plan64;
+    union {
+        core_plan32 plan32;
+        core_plan64 plan64;
+    };
 } gemm_operand;
 
 /* How sums are made; all give the same bits. */
@@ -52,10 +54,11 @@ typedef struct gemm_call {
     const kernels *k;
     core_plan32 product32, inner32; /* binary32 path, with their forms */
     enum mac_form product_form, inner_form;
-    uint8_t may_stay_inside; /* forms that have the loops mac_inside */
-    double growth;           /* of a sum by the roundings of a slab, at most */
-    gemm_operand rows, lanes;
-    enum gemm_path path;
+    uint8_t may_stay_inside;  /* forms that have the loops mac_inside */
+    uint8_t alone;            /* a dot product by itself needs no tile, where nothing is counted */
+    double growth;            /* of a sum by the roundings of a slab, at most */
+    gemm_operand rows, lanes; /* before the call: op(A), op(B) */
+    enum gemm_path path;      /* before the call: of a dot product alone */
     gemm_split split;
     uint8_t counted;
     uint8_t paired;               /* lanes are products of a batch: each has a row of op(A) of its own */
@@ -150,6 +153,15 @@ static inline double load(int carrier, const void *p)
     }
     memcpy(&d, p, sizeof d);
     return d;
+}
+
+static inline void store(int carrier, void *p, double x)
+{
+    const float f = (float)x;
+    if (carrier == 32)
+        memcpy(p, &f, sizeof f);
+    else
+        memcpy(p, &x, sizeof x);
 }
 
 #endif /* FPEMU_GEMM_CALL_H */

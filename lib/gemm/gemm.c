@@ -3,7 +3,7 @@
  * functions, their matrices and vectors, and which path a call takes. doc/accumulation.md defines the bits. */
 #include <math.h>
 
-#include "core/gemm_shape.h"
+#include "models.h"
 #include "operands.h"
 #include "tiles.h"
 
@@ -67,7 +67,7 @@ static enum gemm_path choose_path(gemm_call *c)
     const uint32_t model = c->targets.dot.model;
     int bits, top;
     if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER || !core_dot_is_plain(&c->targets.dot) ||
-        (c->counted && !c->targets.inner.is_short))
+        (c->counted && !c->targets.inner.is_short && !c->targets.dot.inner.native))
         return PATH_REFERENCE;
     if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
         return PATH_FAST;
@@ -104,26 +104,22 @@ static uint64_t scales_of(uint64_t depth, uint64_t chunk, uint64_t count)
     return count * ((depth - 1) / chunk + 1); /* no more than elements */
 }
 
-static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const fpemu_target *t, uint64_t depth,
-                               int transposed)
+static void begin_operand(const gemm_call *c, gemm_operand *s, const core_operand *o, uint64_t depth, int transposed)
 {
-    gemm_operand s;
-    memset(&s, 0, sizeof s);
-    s.p = o->p;
+    s->p = o->p;
     /* op(A) has its rows in o; op(B) its columns */
-    s.step_o = transposed ? o->step_column : o->step_row;
-    s.step_k = transposed ? o->step_row : o->step_column;
-    s.side = (uint8_t)transposed;
-    s.index_o = transposed ? 1 : o->columns;
-    s.index_k = transposed ? o->columns : 1;
-    s.stride = (size_t)o->stride;
-    s.index_batch = o->stride ? o->rows * o->columns : 0;
-    s.scales = o->scales;
+    s->step_o = transposed ? o->step_column : o->step_row;
+    s->step_k = transposed ? o->step_row : o->step_column;
+    s->side = (uint8_t)transposed;
+    s->index_o = transposed ? 1 : o->columns;
+    s->index_k = transposed ? o->columns : 1;
+    s->stride = (size_t)o->stride;
+    s->index_batch = o->stride ? o->rows * o->columns : 0;
+    s->scales = o->scales;
+    s->scales_batch = 0;
     if (o->scales && o->stride && depth)
-        s.scales_batch = (size_t)scales_of(depth, c->targets.dot.scaled, transposed ? o->columns : o->rows);
-    s.least = transposed ? c->targets.dot.least_b : c->targets.dot.least_a;
-    fpemu_operand_prepare(&s, t, c->targets.carrier);
-    return s;
+        s->scales_batch = (size_t)scales_of(depth, c->targets.dot.scaled, transposed ? o->columns : o->rows);
+    s->least = transposed ? c->targets.dot.least_b : c->targets.dot.least_a;
 }
 
 /* The same operand of each product of a batch, as lanes of one. */
@@ -232,17 +228,19 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
         d->plain = 0;
     }
     d->depth = m->alpha != 0 ? depth : 0; /* A and B are not read */
-    call->k = fpemu_kernels();
     call->counted = stats != NULL;
     call->batch = (size_t)m->batch;
     call->path = choose_path(call);
     call->c = (void *)(uintptr_t)c->p;
     call->stride = (size_t)c->stride;
-    const gemm_operand left = operand_of(call, &m->a, &spec->a, m->a.columns, 0);
-    const gemm_operand right = operand_of(call, &m->b, &spec->b, m->a.columns, 1);
+    begin_operand(call, &call->rows, &m->a, m->a.columns, 0);
+    begin_operand(call, &call->lanes, &m->b, m->a.columns, 1);
     /* lanes run along the only long side of C, or the operand that changes with the products of a batch */
-    const int swapped = c->columns == 1 && (c->rows > 1 || left.stride != 0);
+    const int swapped = c->columns == 1 && (c->rows > 1 || call->rows.stride != 0);
     if (swapped) {
+        const gemm_operand left = call->rows;
+        call->rows = call->lanes;
+        call->lanes = left;
         const int32_t quantum = d->quantum_a;
         const double least = d->least_a;
         d->quantum_a = d->quantum_b;
@@ -250,8 +248,6 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
         d->least_a = d->least_b;
         d->least_b = least;
     }
-    call->rows = swapped ? right : left;
-    call->lanes = swapped ? left : right;
     call->m = (size_t)(swapped ? c->columns : c->rows);
     call->n = (size_t)(swapped ? c->rows : c->columns);
     call->index_row = call->n;
@@ -273,17 +269,39 @@ static fpemu_status multiply(gemm_call *call, const matrices *m, fpemu_stats *st
     return status;
 }
 
-fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
-                               double alpha, const void *a, const void *scales_a, const void *b, const void *scales_b,
-                               double beta, void *c, fpemu_stats *stats)
+/* Whether an operand is rounded by one loop, or not at all, without random bits. */
+static int is_line(const gemm_operand *o)
 {
-    const fpemu_gemm_shape *const s = shape;
-    matrices m;
-    gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type, NULL);
+    return !o->target || ((o->round32 || o->round64) && o->target->rounding.mode < FPEMU_MODE_SR);
+}
+
+/* What the spec and the type alone tell of a call; alone: and of a dot product by itself. */
+static fpemu_status prepare(gemm_call *call, const fpemu_gemm_spec *spec, fpemu_type type, int alone, fpemu_why *why)
+{
+    fp_environment environment;
+    const fpemu_status status = fpemu_gemm_targets(&call->targets, spec, (int)type, why);
     if (status)
         return status;
-    if ((scales_a || scales_b) && (!spec->sum.chunk || spec->splits))
+    call->k = fpemu_kernels();
+    fpemu_environment_enter(&environment);
+    fpemu_operand_prepare(&call->rows, &spec->a, (int)type);
+    fpemu_operand_prepare(&call->lanes, &spec->b, (int)type);
+    call->alone = !spec->splits && !call->targets.nan_is_error && is_line(&call->rows) && is_line(&call->lanes);
+    if (alone && call->alone) {
+        call->counted = 0;
+        call->split.bits = 0;
+        call->path = spec->sum.model == FPEMU_MODEL_SEQUENTIAL ? choose_path(call) : PATH_REFERENCE;
+    }
+    fpemu_environment_leave(&environment);
+    return FPEMU_OK;
+}
+
+static fpemu_status run_gemm(gemm_call *call, const fpemu_gemm_shape *s, double alpha, const void *a,
+                             const void *scales_a, const void *b, const void *scales_b, double beta, void *c,
+                             fpemu_stats *stats)
+{
+    matrices m;
+    if ((scales_a || scales_b) && (!call->targets.spec->sum.chunk || call->targets.spec->splits))
         return FPEMU_ERROR_UNSUPPORTED;
     if (!s)
         return FPEMU_ERROR_NULL;
@@ -299,11 +317,20 @@ fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_sha
         return FPEMU_ERROR_ARGUMENT;
     core_reach all; /* products, which lie apart */
     if (m.batch > 1 && s->m && s->n &&
-        (!core_operand_reach(&m.c, m.batch, (size_t)type / 8, &all) || !core_reach_is_apart(&all)))
+        (!core_operand_reach(&m.c, m.batch, (size_t)call->targets.carrier / 8, &all) || !core_reach_is_apart(&all)))
         return FPEMU_ERROR_ARGUMENT;
     m.a.scales = scales_a;
     m.b.scales = scales_b;
-    return multiply(&call, &m, stats);
+    return multiply(call, &m, stats);
+}
+
+fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
+                               double alpha, const void *a, const void *scales_a, const void *b, const void *scales_b,
+                               double beta, void *c, fpemu_stats *stats)
+{
+    gemm_call call;
+    const fpemu_status status = prepare(&call, spec, type, 0, NULL);
+    return status ? status : run_gemm(&call, shape, alpha, a, scales_a, b, scales_b, beta, c, stats);
 }
 
 fpemu_status fpemu_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type, double alpha,
@@ -319,7 +346,7 @@ fpemu_status fpemu_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int tran
     const size_t size = carrier_size((int)type);
     matrices product = {.batch = 1, .alpha = alpha, .beta = beta};
     gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type, NULL);
+    const fpemu_status status = prepare(&call, spec, type, 0, NULL);
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
@@ -330,23 +357,115 @@ fpemu_status fpemu_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int tran
     return multiply(&call, &product, stats);
 }
 
-fpemu_status fpemu_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, const void *x, int64_t incx,
-                       const void *y, int64_t incy, void *result, fpemu_stats *stats)
+static fpemu_status dot_alone(const gemm_call *call, const fpemu_gemm_spec *spec, const matrices *m)
 {
-    const size_t size = carrier_size((int)type);
-    matrices product = {.batch = 1, .alpha = 1};
-    gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type, NULL);
+    const fpemu_status status = check_matrices(call, m, m->a.columns != 0);
+    fp_environment environment;
     if (status)
         return status;
-    if (!core_operand_vector(&product.a, x, n, incx, size) || !core_operand_vector(&product.b, y, n, incy, size) ||
-        !core_operand_vector(&product.c, result, 1, 1, size))
-        return FPEMU_ERROR_ARGUMENT;
-    core_operand *const row = &product.a;
+    fpemu_environment_enter(&environment);
+    core_dot d = call->targets.dot;
+    core_dot_make_call(&d, spec, 1, m->beta, m->a.columns);
+    fpemu_reference_alone(call, &d, &m->a, &m->b, (void *)(uintptr_t)m->c.p);
+    fpemu_environment_leave(&environment);
+    return FPEMU_OK;
+}
+
+/* Vectors as a row and a column. */
+static int take_vectors(matrices *m, int carrier, size_t n, const void *x, int64_t incx, const void *y, int64_t incy,
+                        const void *result, int start_from_c)
+{
+    const size_t size = carrier_size(carrier);
+    core_operand *const row = &m->a;
+    if (!core_operand_vector(row, x, n, incx, size) || !core_operand_vector(&m->b, y, n, incy, size) ||
+        !core_operand_vector(&m->c, result, 1, 1, size))
+        return 0;
     row->columns = row->rows;
     row->rows = 1;
     row->step_column = row->step_row;
     row->step_row = 1;
-    product.beta = spec->start_from_c;
-    return multiply(&call, &product, stats);
+    m->batch = 1;
+    m->alpha = 1;
+    m->beta = start_from_c;
+    return 1;
+}
+
+fpemu_status fpemu_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, const void *x, int64_t incx,
+                       const void *y, int64_t incy, void *result, fpemu_stats *stats)
+{
+    matrices m;
+    gemm_call call;
+    const fpemu_status status = prepare(&call, spec, type, 1, NULL);
+    if (status)
+        return status;
+    if (!take_vectors(&m, (int)type, n, x, incx, y, incy, result, spec->start_from_c))
+        return FPEMU_ERROR_ARGUMENT;
+    return call.alone && !stats ? dot_alone(&call, spec, &m) : multiply(&call, &m, stats);
+}
+
+/* ------------------------------------------------------------------------------------------- prepared calls */
+
+/* What lies in an fpemu_prepared_gemm. */
+typedef struct prepared {
+    uint64_t mark; /* MARK, once it is made */
+    fpemu_gemm_spec spec;
+    gemm_call call;
+} prepared;
+_Static_assert(sizeof(prepared) <= sizeof(fpemu_prepared_gemm), "a prepared lies in an fpemu_prepared_gemm");
+
+#define MARK UINT64_C(0x6670656d67652e31)
+
+fpemu_status fpemu_prepare_gemm(fpemu_prepared_gemm *to, const fpemu_gemm_spec *spec, fpemu_type type, fpemu_why *why)
+{
+    if (why)
+        memset(why, 0, sizeof *why);
+    if (!to)
+        return FPEMU_ERROR_NULL;
+    prepared *const p = (prepared *)(void *)to;
+    memset(to, 0, sizeof *to);
+    if (spec)
+        p->spec = *spec;
+    const fpemu_status status = prepare(&p->call, spec ? &p->spec : NULL, type, 1, why);
+    if (status)
+        memset(to, 0, sizeof *to);
+    else
+        p->mark = MARK;
+    return status;
+}
+
+/* A call of one's own, which points into itself. */
+static void begin_prepared(gemm_call *call, const prepared *p)
+{
+    *call = p->call;
+    fpemu_gemm_point(&call->targets, &p->spec);
+    call->rows.target = call->rows.target ? &p->spec.a : NULL;
+    call->lanes.target = call->lanes.target ? &p->spec.b : NULL;
+}
+
+fpemu_status fpemu_run_gemm(const fpemu_prepared_gemm *from, const fpemu_gemm_shape *shape, double alpha, const void *a,
+                            const void *scales_a, const void *b, const void *scales_b, double beta, void *c,
+                            fpemu_stats *stats)
+{
+    const prepared *const p = (const prepared *)(const void *)from;
+    gemm_call call;
+    if (!p || p->mark != MARK)
+        return p ? FPEMU_ERROR_ARGUMENT : FPEMU_ERROR_NULL;
+    begin_prepared(&call, p);
+    return run_gemm(&call, shape, alpha, a, scales_a, b, scales_b, beta, c, stats);
+}
+
+fpemu_status fpemu_run_dot(const fpemu_prepared_gemm *from, size_t n, const void *x, int64_t incx, const void *y,
+                           int64_t incy, void *result, fpemu_stats *stats)
+{
+    const prepared *const p = (const prepared *)(const void *)from;
+    matrices m;
+    gemm_call call;
+    if (!p || p->mark != MARK)
+        return p ? FPEMU_ERROR_ARGUMENT : FPEMU_ERROR_NULL;
+    if (!take_vectors(&m, p->call.targets.carrier, n, x, incx, y, incy, result, p->spec.start_from_c))
+        return FPEMU_ERROR_ARGUMENT;
+    if (p->call.alone && !stats)
+        return dot_alone(&p->call, &p->spec, &m);
+    begin_prepared(&call, p);
+    return multiply(&call, &m, stats);
 }

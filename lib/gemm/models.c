@@ -3,10 +3,21 @@
  * steps of matrix units that are none of a tensor core's plain ones, a dot product alone, and what is counted of sums
  * that binary64 arithmetic has not the bits for. */
 #include "models.h"
+#include "operands.h"
 
 static int is_pairwise(const gemm_tile *w)
 {
     return w->call->targets.dot.model == FPEMU_MODEL_PAIRWISE;
+}
+
+/* Products [from, to) into a sum, or a tree. */
+static APART void advance(const core_dot *d, core_dot_line x, core_dot_line y, uint64_t from, uint64_t to,
+                          uint64_t index, core_dot_sum *sum, core_dot_tree *tree, core_dot_tally *tally)
+{
+    if (d->model == FPEMU_MODEL_PAIRWISE)
+        core_dot_leaves(d, x, y, from, to, index, tree, tally);
+    else
+        core_dot_advance(d, x, y, from, to, index, sum, tally);
 }
 
 static core_dot_tally *counts_of(gemm_tile *w)
@@ -63,10 +74,7 @@ void fpemu_reference_advance(gemm_tile *w, size_t row, size_t rows, size_t k0, s
                                      scales_at(w, &c->rows, w->row + row + r)};
             const core_dot_line y = {number_at(w, w->y.f, w->y.d, i), (int64_t)w->ld,
                                      scales_at(w, &c->lanes, w->lane + i)};
-            if (is_pairwise(w))
-                core_dot_leaves(d, x, y, k0, k0 + nk, index, w->state.trees + place, counts_of(w));
-            else
-                core_dot_advance(d, x, y, k0, k0 + nk, index, w->state.sums + place, counts_of(w));
+            advance(d, x, y, k0, k0 + nk, index, w->state.sums + place, w->state.trees + place, counts_of(w));
         }
 }
 
@@ -83,4 +91,47 @@ double fpemu_reference_end(gemm_tile *w, size_t row, size_t lane, double c)
         sum.s = core_dot_root(d, w->state.trees + place, index, counts_of(w));
     sum.exponent = tile_exponent(w, row, lane);
     return core_dot_end(d, index, c, &sum, counts_of(w));
+}
+
+void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_operand *x, const core_operand *y,
+                           void *result)
+{
+    union {
+        float f[SLAB_FEW];
+        double d[SLAB_FEW];
+    } a, b;
+    const kernels *const k = call->k;
+    const int carrier = call->targets.carrier, pairwise = d->model == FPEMU_MODEL_PAIRWISE;
+    const enum gemm_path path = is_narrow(call) == (carrier == 32) ? call->path : PATH_REFERENCE;
+    const ptrdiff_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const core_dot_line row = {&a, 1, NULL}, column = {&b, 1, NULL};
+    const size_t whole = d->model == FPEMU_MODEL_FUSED ? SLAB_FEW / core_dot_period(d) * core_dot_period(d) : SLAB_FEW;
+    core_dot_tree tree;
+    core_dot_sum sum;
+    core_dot_begin(d, d->start_from_c ? load(carrier, result) : 0, &sum);
+    float s = (float)sum.s;
+    tree.leaf = 0;
+    tree.factor = 1;
+    if (pairwise && d->start_from_c)
+        core_dot_leaf(d, &tree, 0, 0, sum.s, 1, NULL);
+    for (uint64_t at = 0; at < d->depth; at += whole) {
+        const size_t n = d->depth - at < whole ? (size_t)(d->depth - at) : whole;
+        const char *const from_x = (const char *)x->p + (ptrdiff_t)at * x->step_column * size;
+        const char *const from_y = (const char *)y->p + (ptrdiff_t)at * y->step_row * size;
+        fpemu_operand_line(&call->rows, carrier, from_x, x->step_column, n, &a);
+        fpemu_operand_line(&call->lanes, carrier, from_y, y->step_row, n, &b);
+        if (path == PATH_NATIVE32)
+            k->mac_binary32(n, 1, a.f, b.f, 1, &s);
+        else if (path == PATH_BINARY32)
+            k->mac32[call->product_form][call->inner_form](&call->product32, &call->inner32, n, 1, a.f, b.f, 1, &s);
+        else if (path == PATH_NATIVE64)
+            k->mac_binary64(n, 1, a.d, b.d, 1, &sum.s);
+        else
+            advance(d, row, column, at, at + n, 0, &sum, &tree, NULL);
+    }
+    if (path == PATH_NATIVE32 || path == PATH_BINARY32)
+        sum.s = (double)s;
+    else if (pairwise && d->depth + d->start_from_c)
+        sum.s = core_dot_root(d, &tree, 0, NULL);
+    store(carrier, result, core_dot_end(d, 0, 0, &sum, NULL));
 }

@@ -4,12 +4,16 @@
 #define FPEMU_GEMM_MODELS_H
 
 #include "call.h"
+#include "core/gemm_shape.h"
 
 /* The reference, core/dot_models.h, output by output; rows from `row` on, `rows` of them, whose numbers x has.
  * What c held before, the sum, what is stored. */
 void fpemu_reference_begin(gemm_tile *w, size_t row, size_t lane, double c);
 void fpemu_reference_advance(gemm_tile *w, size_t row, size_t rows, size_t k0, size_t nk);
 double fpemu_reference_end(gemm_tile *w, size_t row, size_t lane, double c);
+/* A dot product alone, uncounted: of x, a row, and y, a column; `call` need not point into itself. */
+void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_operand *x, const core_operand *y,
+                           void *result);
 
 /* Vectors of an operation: v * w + u * f; w or f = NULL is 1, u = NULL is nothing at all, and then w is not NULL. */
 typedef struct gemm_terms {

@@ -114,6 +114,75 @@ static void operate_fast(const kernels *k, const gemm_target *g, size_t n, const
     memcpy(y, result, n * sizeof *y);
 }
 
+/* s + *error = a + b (Knuth). */
+static inline double two_sum(double a, double b, double *error)
+{
+    const double s = a + b, t = s - a;
+    *error = (a - (s - t)) + (b - t);
+    return s;
+}
+
+/* Counts v * w + u rounded to nearest in binary64, y; e: what v * w loses by itself. 0 where that is not surely all. */
+static int count_native(size_t n, const double *v, const double *w, const double *u, const double *e, const double *y,
+                        int sum, core_dot_tally *tally)
+{
+    tile_counts counts = {.max_error = 0};
+    double most = 0, least = INFINITY;
+    uint64_t unsure = 0, inexact = 0, subnormal = 0, swamped = 0;
+#pragma omp simd reduction(max : most) reduction(min : least) reduction(+ : unsure, inexact, subnormal, swamped)
+    for (size_t i = 0; i < n; i++) {
+        double r, q_rest, z_rest;
+        const double p = v[i] * w[i], size = fabs(p), a = fabs(y[i]);
+        const double s = two_sum(u[i], p, &r), q = two_sum(r, e[i], &q_rest), z = two_sum(s, q, &z_rest);
+        const double rest = z_rest + q_rest; /* of the exact result beside z */
+        unsure += (uint64_t)!(z == y[i] && size < 0x1p1000 && a < 0x1p1000 && fabs(u[i]) < 0x1p1000);
+        unsure += (uint64_t)((v[i] != 0) & (w[i] != 0) & (size < 0x1p-900)); /* e may be no number of binary64 */
+        inexact += (uint64_t)(rest != 0);
+        subnormal += (uint64_t)((a != 0) & (a < 0x1p-1022));
+        swamped += (uint64_t)(((y[i] == u[i]) & (p != 0)) | ((e[i] == 0) & (y[i] == p) & (u[i] != 0)));
+        most = a > most ? a : most;
+        const double some = a == 0 ? INFINITY : a;
+        least = some < least ? some : least;
+    }
+    if (unsure)
+        return 0;
+    counts.inexact = inexact;
+    counts.subnormal = subnormal;
+    counts.max_abs = core_bits64(most);
+    counts.min_abs = least < INFINITY ? core_bits64(least) : 0;
+    add_counts(&tally->c, &counts);
+    tally->swamped += sum ? swamped : 0;
+    tally->roundings += n;
+    return 1;
+}
+
+/* By binary64 itself; 0 where its counters need more. */
+static int operate_natively(const kernels *k, size_t n, const gemm_terms *a, int sum, core_dot_tally *tally, double *y)
+{
+    double right[DOT_LANES], ones[DOT_LANES], result[DOT_LANES], minus[DOT_LANES], e[DOT_LANES], odd[DOT_LANES];
+    const double *u = a->u, *w = a->w;
+    if (!w) {
+        k->spread(n, 1, ones);
+        w = ones;
+    }
+    if (!u)
+        k->spread(n, -0.0, right);
+    else if (a->f)
+        k->exact[FPEMU_OPERATION_MUL](n, u, a->f, u, 0, right, odd);
+    u = !u || a->f ? right : u;
+    k->exact[FPEMU_OPERATION_FMA](n, a->v, w, u, 0, result, odd);
+    if (tally) {
+        for (size_t i = 0; i < n; i++)
+            minus[i] = -(a->v[i] * w[i]);
+        k->exact[FPEMU_OPERATION_FMA](n, a->v, w, minus, 0, e, odd);
+        if (!count_native(n, a->v, w, u, e, result, sum, tally))
+            return 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        y[i] = isnan(result[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : result[i];
+    return 1;
+}
+
 /* y = g(v * w + u) on the lanes of row r of the tile, rounding number t; y may be an operand. sum: an addition that
  * changes nothing is counted. */
 static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const gemm_terms *a, int sum, double *y)
@@ -127,6 +196,9 @@ static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, co
         fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), w->lanes, bits);
     }
     const int wide = a->wide || !g->rule->by_binary64;
+    if (g->rule->native && k->has_fma && FLT_EVAL_METHOD == 0 && (!a->f || g->rule->narrow) &&
+        operate_natively(k, w->lanes, a, sum, tally, y))
+        return;
     if (g->is_short &&
         (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA])))
         operate_fast(k, g, w->lanes, a, wide, bits, sum, tally, y);

@@ -72,21 +72,44 @@ static void gather_numbers(int carrier, char *to, const char *from, ptrdiff_t st
             memcpy(to + i * sizeof(double), from + (ptrdiff_t)i * step * (ptrdiff_t)sizeof(double), sizeof(double));
 }
 
-/* n numbers of the carrier to out[at + i * step]. */
-static void put_numbers(const gemm_call *c, const void *from, size_t n, size_t at, size_t step, void *out)
+void fpemu_operand_line(const gemm_operand *s, int carrier, const void *p, ptrdiff_t step, size_t n, void *out)
 {
-    const int floats = c->targets.carrier == 32;
-    const float *f = from;
-    const double *d = from;
-    if (is_narrow(c)) {
-        float *to = (float *)out + at;
-        for (size_t i = 0; i < n; i++)
-            to[i * step] = floats ? f[i] : (float)d[i]; /* exactly */
-    } else {
-        double *to = (double *)out + at;
-        for (size_t i = 0; i < n; i++)
-            to[i * step] = floats ? (double)f[i] : d[i];
-    }
+    gather_numbers(carrier, out, p, step, n);
+    if (s->round32)
+        s->round32(&s->plan32, n, out, NULL, out);
+    else if (s->round64)
+        s->round64(&s->plan64, n, out, NULL, out);
+}
+
+/* Numbers of the carrier (o, l), `from_o` and `from_l` apart, to out[o * out_o + l * out_l], of which one is 1. A few
+ * elements o at a time: what lies in a line of the cache is taken while it is there. */
+static void put_numbers(const gemm_call *c, const char *from, ptrdiff_t from_o, ptrdiff_t from_l, size_t count,
+                        size_t nk, size_t out_o, size_t out_l, void *out)
+{
+    const int floats = c->targets.carrier == 32, narrow = is_narrow(c), along_k = out_l == 1;
+    const ptrdiff_t size = floats ? sizeof(float) : sizeof(double);
+    const ptrdiff_t line = (along_k ? from_o : from_l) * size, step = (along_k ? from_l : from_o) * size;
+    const size_t lines = along_k ? count : nk, length = along_k ? nk : count, out_line = along_k ? out_o : out_l;
+    const size_t few = step == size ? length : 8;
+    for (size_t first = 0; first < length; first += few)
+        for (size_t i = 0; i < lines; i++) {
+            const char *p = from + (ptrdiff_t)i * line + (ptrdiff_t)first * step;
+            const size_t n = length - first < few ? length - first : few, at = i * out_line + first;
+            if (narrow == floats && step == size) {
+                memcpy((char *)out + at * (size_t)size, p, n * (size_t)size);
+                continue;
+            }
+            float *const f = (float *)out + at, x32;
+            double *const d = (double *)out + at, x64;
+            for (size_t j = 0; j < n && floats && narrow; j++, p += step)
+                memcpy(f + j, p, sizeof *f);
+            for (size_t j = 0; j < n && floats && !narrow; j++, p += step)
+                d[j] = (double)*(const float *)memcpy(&x32, p, sizeof x32);
+            for (size_t j = 0; j < n && !floats && narrow; j++, p += step)
+                f[j] = (float)*(const double *)memcpy(&x64, p, sizeof x64); /* exactly */
+            for (size_t j = 0; j < n && !floats && !narrow; j++, p += step)
+                memcpy(d + j, p, sizeof *d);
+        }
 }
 
 /* n numbers of the carrier, to piece number `piece` of each, a float. */
@@ -163,6 +186,10 @@ static void read_elements(gemm_tile *w, const gemm_operand *s, unsigned piece, s
     const char *p = (const char *)s->p +
                     ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o + (ptrdiff_t)k0 * s->step_k) *
                         (ptrdiff_t)size;
+    if (!s->target && !w->call->split.terms) {
+        put_numbers(w->call, p, s->step_o, s->step_k, count, nk, out_o, out_l, out);
+        return;
+    }
     const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
     const int in_place = is_narrow(w->call) && carrier == 32 && out_step == 1 && out_line == length;
     char *const lined = (char *)(in_place ? out : room);
@@ -182,8 +209,9 @@ static void read_elements(gemm_tile *w, const gemm_operand *s, unsigned piece, s
                 round_numbers(w, s, index + line * (along_k ? s->index_o : s->index_k), length,
                               lined + line * length * size);
     }
-    for (size_t line = 0; line < lines && !in_place; line++)
-        put_numbers(w->call, lined + line * length * size, length, line * out_line, out_step, out);
+    if (!in_place)
+        put_numbers(w->call, lined, (ptrdiff_t)(along_k ? length : 1), (ptrdiff_t)(along_k ? 1 : length), count, nk,
+                    out_o, out_l, out);
 }
 
 void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,

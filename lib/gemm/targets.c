@@ -52,13 +52,20 @@ static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int
 static gemm_target fast_target(const core_target *rule, const fpemu_target *t)
 {
     const core_plan64 *const p = &rule->plan;
-    gemm_target target = {rule, &t->rounding, 0, 0, 0};
+    gemm_target target = {NULL, NULL, 0, 0, 0};
     if (rule->given) {
         target.is_short = (uint8_t)(!rule->nan_is_error && core_dot_short(&t->format, p));
         target.has_fast = (uint8_t)has_fast(&t->format, p);
         target.within = t->format.has_zero;
     }
     return target;
+}
+
+/* Whether core_dot_add serves a target. */
+static uint8_t adds(const gemm_target *t, const core_target *rule)
+{
+    return t->has_fast && rule->by_binary64 && rule->plan.mode == FPEMU_MODE_RNE && rule->flushed == 0 &&
+           FLT_EVAL_METHOD == 0;
 }
 
 static fpemu_status refuse(fpemu_why *why, core_reason reason)
@@ -243,7 +250,6 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
         d->outer = d->inner;
         (void)core_target_make(&d->inner, &wide, 64, narrow);
     }
-    t->spec = spec;
     t->carrier = carrier;
     t->binary32 = (uint8_t)narrow;
     t->nan_is_error = d->product.nan_is_error || d->inner.nan_is_error || d->outer.nan_is_error || d->out.nan_is_error;
@@ -252,7 +258,22 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     if (slices)
         t->inner.is_short = t->inner.has_fast = 0; /* the rule is binary64's */
     t->outer = fast_target(&d->outer, slices ? &s->inner : &s->outer);
+    d->product.by_addition = adds(&t->product, &d->product);
+    d->inner.by_addition = adds(&t->inner, &d->inner);
+    d->outer.by_addition = adds(&t->outer, &d->outer);
+    fpemu_gemm_point(t, spec);
     return FPEMU_OK;
+}
+
+void fpemu_gemm_point(gemm_targets *t, const fpemu_gemm_spec *spec)
+{
+    t->spec = spec;
+    t->product.rule = &t->dot.product;
+    t->product.rounding = &spec->product.rounding;
+    t->inner.rule = &t->dot.inner;
+    t->inner.rounding = &spec->sum.inner.rounding;
+    t->outer.rule = &t->dot.outer;
+    t->outer.rounding = spec->splits == FPEMU_SPLITS_INT8 ? t->inner.rounding : &spec->sum.outer.rounding;
 }
 
 fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier, fpemu_why *why)

@@ -33,7 +33,9 @@ static inline int is_zero(const void *p, size_t n)
     return any == 0;
 }
 
-/* Checks a spec and fills *t, which points into itself; in whatever floating-point environment. */
+/* Checks a spec and fills *t, which points into itself and the spec; in whatever floating-point environment. */
 fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier, fpemu_why *why);
+/* The same after *t, or *t and the spec, have moved. */
+void fpemu_gemm_point(gemm_targets *t, const fpemu_gemm_spec *spec);
 
 #endif /* FPEMU_GEMM_TARGETS_H */

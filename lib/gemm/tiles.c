@@ -12,15 +12,6 @@
 #define PRODUCTS_PER_THREAD 131072
 #define TILES_PER_THREAD 4
 
-static void store(int carrier, char *p, double x)
-{
-    const float f = (float)x;
-    if (carrier == 32)
-        memcpy(p, &f, sizeof f);
-    else
-        memcpy(p, &x, sizeof x);
-}
-
 /* Output (row r, lane i) of the tile. */
 static char *output(const gemm_tile *w, size_t r, size_t i)
 {

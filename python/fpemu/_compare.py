@@ -18,8 +18,6 @@ from ._format import format as make_format
 from ._rounding import Rounding
 from ._stats import Stats
 
-_OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".eps", ".gif")
-
 
 @dataclass(frozen=True)
 class Row:
@@ -76,24 +74,12 @@ class Comparison(Sequence[Row]):
         The file appears complete or not at all, as WHAT IS OVERWRITTEN in fpemu(1) has it. ValueError for the name of
         another kind of picture, OSError where the file cannot be written.
         """
-        start, kind = os.path.splitext(os.fsdecode(file or ""))
-        if kind.lower() in _OTHER_PICTURES:
-            raise ValueError(f"{start + kind!r}: plots are SVG; name it {start + '.svg'!r}")
-        text = self._svg()
-        if file is not None:
-            _files.write(file, text)
-        return text
-
-    def _svg(self) -> str:
         finite = [row.sqnr for row in self._rows if math.isfinite(row.sqnr)]
         top = max([10.0 * math.ceil(value / 10) for value in finite if value > 0] or [10.0])
         left = 12 + 8 * max([len(repr(row.format)) for row in self._rows] or [1])
         width, bar, gap = 360.0, 16, 8
         height = 46 + len(self._rows) * (bar + gap)
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 150:.0f}" height="{height}" '
-                 'font-family="sans-serif" font-size="12">',
-                 '<rect width="100%" height="100%" fill="white"/>',
-                 f'<text x="8" y="18" font-size="13">{escape(self.title)}</text>']
+        parts = [f'<text x="8" y="18" font-size="13">{escape(self.title)}</text>']
         for mark in range(0, int(top) + 1, 10 if top <= 80 else 20):
             x = left + width * mark / top
             parts.append(f'<line x1="{x:.1f}" y1="28" x2="{x:.1f}" y2="{height - 8}" stroke="#ddd"/>')
@@ -105,7 +91,7 @@ class Comparison(Sequence[Row]):
             parts.append(f'<rect x="{left:.1f}" y="{y}" width="{length:.1f}" height="{bar}" fill="#4477aa"/>')
             parts.append(f'<text x="{left + length + 5:.1f}" y="{y + 12}" fill="#444">{row.sqnr:.1f} dB, '
                          f'{row.bits:.4g} bits</text>')
-        return "\n".join([*parts, "</svg>", ""])
+        return _files.picture(file, left + width + 150, height, parts)
 
 
 def _warn_of_losses(x: Any, y: Any, to: Format, stats: Stats) -> int:

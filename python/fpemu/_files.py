@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Container, Sequence
 
 _MOST_LINKS = 40
+_OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".eps", ".gif")
 
 
 def table(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
@@ -18,6 +19,20 @@ def table(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:{'>' if i in right else '<'}{wide[i]}}" for i, cell in enumerate(row)).rstrip()
             for row in rows]
+
+
+def picture(file: str | os.PathLike[str] | None, width: float, height: int, parts: Sequence[str]) -> str:
+    """An SVG of these parts on white: the text, which is also written to `file` where one is named. ValueError for the
+    name of another kind of picture."""
+    start, kind = os.path.splitext(os.fsdecode(file or ""))
+    if kind.lower() in _OTHER_PICTURES:
+        raise ValueError(f"{start + kind!r}: plots are SVG; name it {start + '.svg'!r}")
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" font-family="sans-serif" '
+            'font-size="12">', '<rect width="100%" height="100%" fill="white"/>')
+    text = "\n".join([*head, *parts, "</svg>", ""])
+    if file is not None:
+        write(file, text)
+    return text
 
 
 def write(path: str | os.PathLike[str], text: str) -> None:

@@ -2,14 +2,14 @@
 """Types of the extension; the public names stand in fpemu."""
 
 from collections.abc import Callable
-from typing import Any, SupportsFloat, SupportsIndex, TypeVar
+from typing import Any, SupportsFloat, SupportsIndex
+
+from typing_extensions import Self
 
 from ._format import Format as _PublicFormat
 
-_Format = TypeVar("_Format", bound=Format)
-
 class Format:
-    def __new__(cls: type[_Format], spec: str | bytes) -> _Format: ...
+    def __new__(cls, spec: str | bytes) -> Self: ...
     _spec: str | None
     _table: bytes | None
     kind: int
@@ -61,12 +61,10 @@ class Format:
     def next_up(self, x: SupportsFloat, /) -> float: ...
     def next_down(self, x: SupportsFloat, /) -> float: ...
 
-_Rounding = TypeVar("_Rounding", bound=Rounding)
-
 class Rounding:
-    def __new__(cls: type[_Rounding], text: str, overflow: int = ..., nan: int = ..., variant: int = ...,
-                bits: int = ..., generator: int = ..., compat: int = ..., seed: int = ..., stream: int = ...,
-                offset: int = ...) -> _Rounding: ...
+    def __new__(cls, text: str, overflow: int = ..., nan: int = ..., variant: int = ..., bits: int = ...,
+                generator: int = ..., compat: int = ..., seed: int = ..., stream: int = ...,
+                offset: int = ...) -> Self: ...
     _mode: int
     _overflow: int
     _nan: int
@@ -79,11 +77,9 @@ class Rounding:
     offset: int
     def random_bits(self, index: SupportsIndex, /) -> int: ...
 
-_Stats = TypeVar("_Stats", bound=Stats)
-
 class Stats:
-    def __new__(cls: type[_Stats], sums: bool = ..., first: Any = ..., length: Any = ..., scale_first: int = ...,
-                scale_length: int = ...) -> _Stats: ...
+    def __new__(cls, sums: bool = ..., first: Any = ..., length: Any = ..., scale_first: int = ...,
+                scale_length: int = ...) -> Self: ...
     count: int
     nan: int
     infinite: int

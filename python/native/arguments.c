@@ -4,14 +4,21 @@
 
 #include <string.h>
 
+int refuse(PyObject *exception, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    PyErr_FormatV(exception, format, values);
+    va_end(values);
+    return -1;
+}
+
 int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
                     PyObject **value)
 {
-    if (positional > p->positional) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments by place, %zd were given", p->function,
-                     p->positional, positional);
-        return -1;
-    }
+    if (positional > p->positional)
+        return refuse(PyExc_TypeError, "%s() takes at most %d arguments by place, %zd were given", p->function,
+                      p->positional, positional);
     for (int i = 0; i < p->count; i++)
         value[i] = i < positional ? args[i] : NULL;
     const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
@@ -20,18 +27,14 @@ int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t posit
         int i = 0;
         while (i < p->count && PyUnicode_CompareWithASCIIString(name, p->name[i]) != 0)
             i++;
-        if (i == p->count || value[i]) {
-            PyErr_Format(PyExc_TypeError, i == p->count ? "%s() has no argument %R" : "%s() got %R twice", p->function,
-                         name);
-            return -1;
-        }
+        if (i == p->count || value[i])
+            return refuse(PyExc_TypeError, i == p->count ? "%s() has no argument %R" : "%s() got %R twice", p->function,
+                          name);
         value[i] = args[positional + j];
     }
     for (int i = 0; i < p->required; i++)
-        if (!value[i]) {
-            PyErr_Format(PyExc_TypeError, "%s() needs the argument '%s'", p->function, p->name[i]);
-            return -1;
-        }
+        if (!value[i])
+            return refuse(PyExc_TypeError, "%s() needs the argument '%s'", p->function, p->name[i]);
     return 0;
 }
 
@@ -55,8 +58,7 @@ int u64_argument(PyObject *object, const char *name, uint64_t *value)
     Py_DECREF(integer);
     if (*value == UINT64_MAX && PyErr_Occurred()) {
         PyErr_Clear();
-        PyErr_Format(PyExc_ValueError, "%s is an integer from 0 to 2**64 - 1, not %R", name, object);
-        return -1;
+        return refuse(PyExc_ValueError, "%s is an integer from 0 to 2**64 - 1, not %R", name, object);
     }
     return 0;
 }
@@ -65,10 +67,8 @@ int number_argument(PyObject *object, const char *name, double *value)
 {
     *value = PyFloat_AsDouble(object);
     const int failed = *value == -1 && PyErr_Occurred();
-    if (failed && PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Format(PyExc_TypeError, "%s is a number, not of %R", name, (PyObject *)Py_TYPE(object));
-        return -1;
-    }
+    if (failed && PyErr_ExceptionMatches(PyExc_TypeError))
+        return refuse(PyExc_TypeError, "%s is a number, not of %R", name, (PyObject *)Py_TYPE(object));
     if (!PyIndex_Check(object)) /* no integer, of Python or NumPy */
         return failed ? -1 : 0;
     if (failed && !PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -87,9 +87,8 @@ int number_argument(PyObject *object, const char *name, double *value)
     Py_XDECREF(whole);
     if (same)
         return 0;
-    PyErr_Format(PyExc_ValueError,
-                 "%s is an integer that float64 does not hold, and would be rounded twice: pass a float", name);
-    return -1;
+    return refuse(PyExc_ValueError,
+                  "%s is an integer that float64 does not hold, and would be rounded twice: pass a float", name);
 }
 
 int axis_argument(PyObject *argument, int dimensions, int *axis)
@@ -104,11 +103,9 @@ int axis_argument(PyObject *argument, int dimensions, int *axis)
             return -1;
     }
     const int n = dimensions ? dimensions : 1;
-    if (past || value < -n || value >= n) {
-        PyErr_Format(PyExc_ValueError, "there is no axis %S in an array of %d dimension%s", argument, dimensions,
-                     dimensions == 1 ? "" : "s");
-        return -1;
-    }
+    if (past || value < -n || value >= n)
+        return refuse(PyExc_ValueError, "there is no axis %S in an array of %d dimension%s", argument, dimensions,
+                      dimensions == 1 ? "" : "s");
     *axis = (int)(value < 0 ? value + n : value);
     return 0;
 }
@@ -136,17 +133,19 @@ const char *text_argument(const char *noun, PyObject *text)
     return NULL;
 }
 
+/* Raises an exception of a class with arguments, a tuple; NULL: one is set already. Returns NULL. */
+static PyObject *raise_of(PyObject *class, PyObject *arguments)
+{
+    if (arguments)
+        PyErr_SetObject(class, arguments);
+    Py_XDECREF(arguments);
+    return NULL;
+}
+
 PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *error)
 {
     PyObject *message = PyUnicode_FromFormat("%s %R: %s (at position %u)", noun, text, error->message, error->position);
-    PyObject *exception =
-        message ? PyObject_CallFunction(python.spec_error, "OOsI", message, text, error->message, error->position)
-                : NULL;
-    if (exception)
-        PyErr_SetObject(python.spec_error, exception);
-    Py_XDECREF(exception);
-    Py_XDECREF(message);
-    return NULL;
+    return raise_of(python.spec_error, Py_BuildValue("(NOsI)", message, text, error->message, error->position));
 }
 
 const fpemu_why *why_refused(fpemu_status status, const fpemu_format *f, const fpemu_rounding *r, carrier type, int use,
@@ -160,25 +159,15 @@ const fpemu_why *why_refused(fpemu_status status, const fpemu_format *f, const f
 
 PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, const fpemu_why *why)
 {
-    PyObject *message;
     const char *const text = why && why->argument ? why->message : fpemu_status_text(status);
-    PyObject *const spec = format && format->spec ? format->spec : NULL;
-    if (spec)
-        message = PyUnicode_FromFormat("%s: %s (format %U)", what, text, spec);
-    else
-        message = PyUnicode_FromFormat("%s: %s", what, text);
-    PyObject *exception = message ? PyObject_CallFunction(python.error, "Oi", message, (int)status) : NULL;
-    if (exception)
-        PyErr_SetObject(python.error, exception);
-    Py_XDECREF(exception);
-    Py_XDECREF(message);
-    return NULL;
+    PyObject *message = format && format->spec ? PyUnicode_FromFormat("%s: %s (format %U)", what, text, format->spec)
+                                               : PyUnicode_FromFormat("%s: %s", what, text);
+    return raise_of(python.error, Py_BuildValue("(Ni)", message, (int)status));
 }
 
 int takes(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names)
 {
     if (given == wanted && !names)
         return 0;
-    PyErr_Format(PyExc_TypeError, "_native.%s() takes %zd arguments by place", function, wanted);
-    return -1;
+    return refuse(PyExc_TypeError, "_native.%s() takes %zd arguments by place", function, wanted);
 }

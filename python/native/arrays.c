@@ -635,27 +635,17 @@ PyObject *native_overlap(PyObject *module UNUSED, PyObject *args)
 
 int check_out(const view *out, carrier type, int device, int dimensions, const int64_t *size)
 {
-    if (out->type != type) {
-        PyErr_Format(PyExc_TypeError, "out has the dtype %s, and the result %s", carrier_name(out->type),
-                     carrier_name(type));
-        return -1;
-    }
-    if (out->device != device) {
-        PyErr_SetString(PyExc_ValueError, "out lies on another device than the input");
-        return -1;
-    }
-    if (!same_sizes(out, dimensions, size)) {
-        PyErr_SetString(PyExc_ValueError, "out has another shape than the result");
-        return -1;
-    }
-    if (!out->writable) {
-        PyErr_SetString(PyExc_ValueError, "out is read-only");
-        return -1;
-    }
-    if (overlaps_itself(out)) {
-        PyErr_SetString(PyExc_ValueError, "elements of out share memory with one another");
-        return -1;
-    }
+    if (out->type != type)
+        return refuse(PyExc_TypeError, "out has the dtype %s, and the result %s", carrier_name(out->type),
+                      carrier_name(type));
+    if (out->device != device)
+        return refuse(PyExc_ValueError, "out lies on another device than the input");
+    if (!same_sizes(out, dimensions, size))
+        return refuse(PyExc_ValueError, "out has another shape than the result");
+    if (!out->writable)
+        return refuse(PyExc_ValueError, "out is read-only");
+    if (overlaps_itself(out))
+        return refuse(PyExc_ValueError, "elements of out share memory with one another");
     return 0;
 }
 

@@ -85,10 +85,8 @@ PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type
         PyErr_SetString(PyExc_TypeError, "out is no array that fpemu writes to");
     if (found <= 0)
         return NULL;
-    if (y->kind != inputs->kind) {
-        PyErr_SetString(PyExc_TypeError, "out is of another kind of array than the input");
-        return NULL;
-    }
+    if (y->kind != inputs->kind)
+        return PyErr_Format(PyExc_TypeError, "out is of another kind of array than the input");
     const int own = dimensions < 0;
     if (check_out(y, type, inputs->device, own ? inputs->dimensions : dimensions, own ? inputs->size : size))
         return NULL;
@@ -129,10 +127,8 @@ int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole)
     if (fits)
         memcpy(range, PyBytes_AsString(content), sizeof *range);
     Py_XDECREF(content);
-    if (!fits) {
-        PyErr_SetString(PyExc_TypeError, "range is a fpemu.Range, as fpemu.measure makes one, or None");
-        return -1;
-    }
+    if (!fits)
+        return refuse(PyExc_TypeError, "range is a fpemu.Range, as fpemu.measure makes one, or None");
     *whole = range;
     return 0;
 }

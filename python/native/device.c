@@ -64,18 +64,16 @@ static int check_type(const view *v, carrier type)
 {
     if (v->type == type)
         return 0;
-    PyErr_Format(PyExc_TypeError, "a tensor has the dtype %s where %s is needed", carrier_name(v->type),
-                 carrier_name(type));
-    return -1;
+    return refuse(PyExc_TypeError, "a tensor has the dtype %s where %s is needed", carrier_name(v->type),
+                  carrier_name(type));
 }
 
 static int check_count(const view *v, uint64_t count)
 {
     if (v->count == count)
         return 0;
-    PyErr_Format(PyExc_ValueError, "a tensor has %llu elements where %llu are needed", (unsigned long long)v->count,
-                 (unsigned long long)count);
-    return -1;
+    return refuse(PyExc_ValueError, "a tensor has %llu elements where %llu are needed", (unsigned long long)v->count,
+                  (unsigned long long)count);
 }
 
 /* New memory on the device of `like`, which torch's allocator keeps for the stream's earlier work once it is given back.
@@ -119,11 +117,9 @@ static int check_tensors(int use, const format_object *format, const fpemu_shape
         return check_type(values, CARRIER_F32);
     if (use == FPEMU_USE_ENCODE || use == FPEMU_USE_DECODE) {
         const size_t size = fpemu_format_code_size(f);
-        if (!f->scaling && (!codes->is_code || codes->item != size)) {
-            PyErr_Format(PyExc_TypeError, "codes of %R are unsigned integers of %zd bits, not %s", format,
-                         (Py_ssize_t)size * 8, carrier_name(codes->type));
-            return -1;
-        }
+        if (!f->scaling && (!codes->is_code || codes->item != size))
+            return refuse(PyExc_TypeError, "codes of %R are unsigned integers of %zd bits, not %s", format,
+                          (Py_ssize_t)size * 8, carrier_name(codes->type));
         return check_count(codes, values->count);
     }
     if (use == FPEMU_USE_PACK || use == FPEMU_USE_UNPACK) {
@@ -142,24 +138,21 @@ static int check_tensors(int use, const format_object *format, const fpemu_shape
 /* device_run(use, stream, format, rounding, inputs, result, axis, stats, range, state): an fpemu_use, to which an operation
  * or a function is added, on tensors without gaps. Inputs are a tuple; stats the address of counters, or 0; state None, or
  * two words, seed and stream, which the kernels read. */
-NATIVE(device_run)
+NATIVE_TAKING(device_run, 10)
 {
-    enum { USE, STREAM, FORMAT, ROUNDING, INPUTS, RESULT, AXIS, STATS, RANGE, STATE, ARGUMENTS };
+    enum { USE, STREAM, FORMAT, ROUNDING, INPUTS, RESULT, AXIS, STATS, RANGE, STATE };
     view x[3], y, memory, state;
     uint64_t use = 0, stream_at = 0, stats_at = 0;
-    if (takes("device_run", nargs, ARGUMENTS, names) || !is_open() || u64_argument(args[USE], "use", &use) ||
-        u64_argument(args[STREAM], "stream", &stream_at) || u64_argument(args[STATS], "stats", &stats_at) ||
-        take(args[RESULT], NULL, &y))
+    if (!is_open() || u64_argument(args[USE], "use", &use) || u64_argument(args[STREAM], "stream", &stream_at) ||
+        u64_argument(args[STATS], "stats", &stats_at) || take(args[RESULT], NULL, &y))
         return NULL;
     const int count = PyTuple_Check(args[INPUTS]) ? (int)PyTuple_Size(args[INPUTS]) : 0;
     const int operation = use >= FPEMU_USE_OPERATION && use < FPEMU_USE_FUNCTION;
     static const int wanted[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
     if (use >= FPEMU_USE_FUNCTION + FPEMU_FUNCTION_COUNT || (use > FPEMU_USE_UNPACK && use < FPEMU_USE_OPERATION) ||
         (operation && use >= FPEMU_USE_OPERATION + FPEMU_OPERATION_COUNT) ||
-        count != (operation ? wanted[use - FPEMU_USE_OPERATION] : 1)) {
-        PyErr_SetString(PyExc_ValueError, "no such call of so many tensors");
-        return NULL;
-    }
+        count != (operation ? wanted[use - FPEMU_USE_OPERATION] : 1))
+        return PyErr_Format(PyExc_ValueError, "no such call of so many tensors");
     const void *in[3] = {NULL};
     size_t steps[3];
     for (int i = 0; i < count; i++) {
@@ -236,13 +229,13 @@ end:
 }
 
 /* device_measure(stream, x, format): bytes of fpemu_range; waits for the stream */
-NATIVE(device_measure)
+NATIVE_TAKING(device_measure, 3)
 {
     view x, memory;
     fpemu_range range;
     uint64_t stream_at = 0;
-    if (takes("device_measure", nargs, 3, names) || !is_open() || u64_argument(args[0], "stream", &stream_at) ||
-        take(args[1], NULL, &x) || (x.type >= CARRIERS && check_type(&x, CARRIER_F32)))
+    if (!is_open() || u64_argument(args[0], "stream", &stream_at) || take(args[1], NULL, &x) ||
+        (x.type >= CARRIERS && check_type(&x, CARRIER_F32)))
         return NULL;
     format_object *format = format_of(args[2]);
     PyObject *held = format ? device_memory(&x, cuda.range_size(), &memory) : NULL, *result = NULL;
@@ -274,9 +267,9 @@ end:
 /* device_matmul(stream, a, b, result, (batch, m, n, k, transposed a, transposed b), spec bytes, type, stats, scales_a,
  * scales_b, alpha): products of matrices without gaps, all in float32 or float64; a and b have one for all products or one
  * for each, and so have their scales, or None. type: carrier that holds every result. */
-NATIVE(device_matmul)
+NATIVE_TAKING(device_matmul, 11)
 {
-    enum { STREAM, A, B, RESULT, SIZES, SPEC, TYPE, STATS, SCALES_A, SCALES_B, ALPHA, ARGUMENTS };
+    enum { STREAM, A, B, RESULT, SIZES, SPEC, TYPE, STATS, SCALES_A, SCALES_B, ALPHA };
     view a, b, y, memory, scales[2];
     double alpha;
     fpemu_gemm_spec spec;
@@ -285,17 +278,13 @@ NATIVE(device_matmul)
     int transposed[2];
     unsigned long long batch, m, n, k;
     uint64_t stream_at = 0, stats_at = 0, carrier_of_result = 0;
-    if (takes("device_matmul", nargs, ARGUMENTS, names) || !is_open() ||
-        u64_argument(args[STREAM], "stream", &stream_at) || u64_argument(args[STATS], "stats", &stats_at) ||
-        u64_argument(args[TYPE], "dtype", &carrier_of_result) || take(args[RESULT], NULL, &y) ||
-        take(args[A], &y, &a) || take(args[B], &y, &b) || number_argument(args[ALPHA], "alpha", &alpha) ||
-        !PyArg_ParseTuple(args[SIZES], "KKKKpp", &batch, &m, &n, &k, &transposed[0], &transposed[1]))
+    if (!is_open() || u64_argument(args[STREAM], "stream", &stream_at) ||
+        u64_argument(args[STATS], "stats", &stats_at) || u64_argument(args[TYPE], "dtype", &carrier_of_result) ||
+        take(args[RESULT], NULL, &y) || take(args[A], &y, &a) || take(args[B], &y, &b) ||
+        number_argument(args[ALPHA], "alpha", &alpha) ||
+        !PyArg_ParseTuple(args[SIZES], "KKKKpp", &batch, &m, &n, &k, &transposed[0], &transposed[1]) ||
+        spec_of(args[SPEC], &spec))
         return NULL;
-    if (!PyBytes_Check(args[SPEC]) || (size_t)PyBytes_Size(args[SPEC]) != sizeof spec) {
-        PyErr_SetString(PyExc_TypeError, "spec is a fpemu.Gemm");
-        return NULL;
-    }
-    memcpy(&spec, PyBytes_AsString(args[SPEC]), sizeof spec);
     const carrier type_of_result = (carrier)carrier_of_result;
     if ((type_of_result == CARRIER_F16 || type_of_result == CARRIER_BF16) && narrow_result(type_of_result, &spec, &as))
         return NULL;
@@ -344,12 +333,11 @@ NATIVE(device_matmul)
 }
 
 /* device_stats(stream, address, what): clears counters for what an integer asks, or adds them to a Stats, waiting. */
-NATIVE(device_stats)
+NATIVE_TAKING(device_stats, 3)
 {
     uint64_t stream_at = 0, address = 0, want = 0;
     stats_object *to = NULL;
-    if (takes("device_stats", nargs, 3, names) || !is_open() || u64_argument(args[0], "stream", &stream_at) ||
-        u64_argument(args[1], "stats", &address) ||
+    if (!is_open() || u64_argument(args[0], "stream", &stream_at) || u64_argument(args[1], "stats", &address) ||
         (PyLong_Check(args[2]) ? u64_argument(args[2], "want", &want) : stats_of(args[2], &to)))
         return NULL;
     fpemu_cuda_stats *const counters = (fpemu_cuda_stats *)(uintptr_t)address;

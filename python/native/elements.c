@@ -140,13 +140,11 @@ static int common_sizes(const element_call *c, int64_t *size)
         for (int i = 0; i < c->operands; i++) {
             const int own = d - (dimensions - c->x[i].dimensions);
             const int64_t s = own < 0 ? 1 : c->x[i].size[own];
-            if (s != 1 && size[d] != 1 && s != size[d]) {
-                PyErr_Format(PyExc_ValueError,
-                             "operands of sizes %lld and %lld along one axis cannot be broadcast "
-                             "together",
-                             (long long)size[d], (long long)s);
-                return -1;
-            }
+            if (s != 1 && size[d] != 1 && s != size[d])
+                return refuse(PyExc_ValueError,
+                              "operands of sizes %lld and %lld along one axis cannot be broadcast "
+                              "together",
+                              (long long)size[d], (long long)s);
             size[d] = s != 1 ? s : size[d];
         }
     }
@@ -177,9 +175,9 @@ static int hold_number(PyObject *object, carrier type, const char *name, uint64_
     }
     if (exact)
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s, the number %R, is none of the arrays' dtype %s; fpemu.quantize rounds it first",
-                 name, object, carrier_name(type));
-    return -1;
+    return refuse(PyExc_ValueError,
+                  "%s, the number %R, is none of the arrays' dtype %s; fpemu.quantize rounds it first", name, object,
+                  carrier_name(type));
 }
 
 /* Fills the operands from objects, Python's numbers among them. As view_of. */
@@ -198,14 +196,12 @@ static int take_operands(element_call *c, PyObject *const *objects, int count)
             return found;
         if (first < 0)
             first = i;
-        else if (c->x[i].type != c->x[first].type || c->x[i].kind != c->x[first].kind) {
-            PyErr_Format(PyExc_TypeError,
-                         c->x[i].kind != c->x[first].kind
-                             ? "operands are arrays of different kinds"
-                             : "operands have the dtypes %s and %s: fpemu rounds neither first; convert one of them",
-                         carrier_name(c->x[first].type), carrier_name(c->x[i].type));
-            return -1;
-        }
+        else if (c->x[i].type != c->x[first].type || c->x[i].kind != c->x[first].kind)
+            return refuse(PyExc_TypeError,
+                          c->x[i].kind != c->x[first].kind
+                              ? "operands are arrays of different kinds"
+                              : "operands have the dtypes %s and %s: fpemu rounds neither first; convert one of them",
+                          carrier_name(c->x[first].type), carrier_name(c->x[i].type));
     }
     if (first < 0)
         return 0; /* numbers alone */
@@ -292,10 +288,8 @@ static PyObject *call_elements(element_call *c, const char *verb, PyObject *cons
 }
 
 /* encode(x, format, rounding, offset, out, stats) */
-NATIVE(encode)
+NATIVE_TAKING(encode, 6)
 {
-    if (takes("encode", nargs, 6, names))
-        return NULL;
     element_call c;
     c.use = FPEMU_USE_ENCODE;
     const int found = take_operands(&c, args, 1);
@@ -305,10 +299,8 @@ NATIVE(encode)
 }
 
 /* decode(codes, format, type, out): type is a carrier's number */
-NATIVE(decode)
+NATIVE_TAKING(decode, 4)
 {
-    if (takes("decode", nargs, 4, names))
-        return NULL;
     element_call c;
     uint64_t type = 0;
     c.use = FPEMU_USE_DECODE;
@@ -339,11 +331,9 @@ NATIVE(decode)
 }
 
 /* arith(operation, operands, format, rounding, offset, out, stats) */
-NATIVE(arith)
+NATIVE_TAKING(arith, 7)
 {
     static const int wanted[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
-    if (takes("arith", nargs, 7, names))
-        return NULL;
     element_call c;
     const long operation = PyLong_AsLong(args[0]);
     if (operation < 0 || operation >= FPEMU_OPERATION_COUNT || !PyTuple_Check(args[1]) ||
@@ -363,10 +353,8 @@ NATIVE(arith)
 }
 
 /* apply(function, x, format, rounding, offset, out, stats): function by its name */
-NATIVE(apply)
+NATIVE_TAKING(apply, 7)
 {
-    if (takes("apply", nargs, 7, names))
-        return NULL;
     element_call c;
     fpemu_function function;
     const char *const name = PyUnicode_Check(args[0]) ? text_argument("function", args[0]) : NULL;
@@ -383,10 +371,8 @@ NATIVE(apply)
 }
 
 /* compare(relation, a, b, out) */
-NATIVE(compare)
+NATIVE_TAKING(compare, 4)
 {
-    if (takes("compare", nargs, 4, names))
-        return NULL;
     element_call c;
     const long relation = PyLong_AsLong(args[0]);
     if (relation < 0 || relation >= FPEMU_RELATION_COUNT) {

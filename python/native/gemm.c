@@ -82,11 +82,9 @@ static int common_batch(const view *a, const view *b, batch *all)
     for (int d = 0; d < all->dimensions; d++) {
         const int i = d - (all->dimensions - x), j = d - (all->dimensions - y);
         const int64_t p = i < 0 ? 1 : a->size[i], q = j < 0 ? 1 : b->size[j];
-        if (p != q && p != 1 && q != 1) {
-            PyErr_Format(PyExc_ValueError, "batches of %lld and %lld products cannot be broadcast together",
-                         (long long)p, (long long)q);
-            return -1;
-        }
+        if (p != q && p != 1 && q != 1)
+            return refuse(PyExc_ValueError, "batches of %lld and %lld products cannot be broadcast together",
+                          (long long)p, (long long)q);
         all->size[d] = p == 1 ? q : p;
         all->count *= (uint64_t)all->size[d];
     }
@@ -226,25 +224,19 @@ static int see_scales(PyObject *argument, const char *name, carrier type, int64_
     const int found = view_of(argument, name, v);
     if (found <= 0)
         return found;
-    if (v->type != type || v->device >= 0) {
-        PyErr_Format(PyExc_TypeError, "%s is an array of %s", name, carrier_name(type));
-        return -1;
-    }
-    if (v->dimensions < 2 || v->size[v->dimensions - 2] != rows || v->size[v->dimensions - 1] != blocks) {
-        PyErr_Format(PyExc_ValueError,
-                     "%s has the shape (..., %lld, %lld): a row for each row of the operand, a scale for "
-                     "each chunk",
-                     name, (long long)rows, (long long)blocks);
-        return -1;
-    }
+    if (v->type != type || v->device >= 0)
+        return refuse(PyExc_TypeError, "%s is an array of %s", name, carrier_name(type));
+    if (v->dimensions < 2 || v->size[v->dimensions - 2] != rows || v->size[v->dimensions - 1] != blocks)
+        return refuse(PyExc_ValueError,
+                      "%s has the shape (..., %lld, %lld): a row for each row of the operand, a scale for "
+                      "each chunk",
+                      name, (long long)rows, (long long)blocks);
     for (int d = 0; d < v->dimensions - 2; d++) {
         const int of_batch = d - (v->dimensions - 2 - all->dimensions);
         const int64_t products = of_batch < 0 ? 1 : all->size[of_batch];
-        if (v->size[d] != 1 && v->size[d] != products) {
-            PyErr_Format(PyExc_ValueError, "%s has a batch of %lld, and the product there one of %lld", name,
-                         (long long)v->size[d], (long long)products);
-            return -1;
-        }
+        if (v->size[d] != 1 && v->size[d] != products)
+            return refuse(PyExc_ValueError, "%s has a batch of %lld, and the product there one of %lld", name,
+                          (long long)v->size[d], (long long)products);
         s->batched |= v->size[d] != 1;
     }
     return 1;
@@ -268,28 +260,32 @@ static int is_apart(const view *v, const fpemu_target *t, const operand_scales *
     return s->batched || (is_random(t) && !is_shared(v));
 }
 
+int spec_of(PyObject *bytes, fpemu_gemm_spec *spec)
+{
+    if (!PyBytes_Check(bytes) || (size_t)PyBytes_Size(bytes) != sizeof *spec)
+        return refuse(PyExc_TypeError, "spec is a fpemu.Gemm");
+    memcpy(spec, PyBytes_AsString(bytes), sizeof *spec);
+    return 0;
+}
+
 int narrow_result(carrier type, fpemu_gemm_spec *spec, fpemu_format *as)
 {
     fpemu_format_named(type == CARRIER_F16 ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BFLOAT16, as);
     if (!target_given(&spec->out)) {
         memset(&spec->out, 0, sizeof spec->out);
         spec->out.format = *as;
-    } else if (!fpemu_format_fits(&spec->out.format, type_of(type))) {
-        PyErr_Format(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype='float32'",
-                     carrier_name(type));
-        return -1;
-    }
+    } else if (!fpemu_format_fits(&spec->out.format, type_of(type)))
+        return refuse(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype='float32'",
+                      carrier_name(type));
     return 0;
 }
 
 /* matmul(a, b, spec bytes, alpha, beta, c, scales_a, scales_b, out, type, stats): a and b of two dimensions and more;
  * type: carrier of the result, or None */
-NATIVE(matmul)
+NATIVE_TAKING(matmul, 11)
 {
-    enum { A, B, SPEC, ALPHA, BETA, C, SCALES_A, SCALES_B, OUT, TYPE, STATS, ARGUMENTS };
+    enum { A, B, SPEC, ALPHA, BETA, C, SCALES_A, SCALES_B, OUT, TYPE, STATS };
     view a, b, c, y;
-    if (takes("matmul", nargs, ARGUMENTS, names))
-        return NULL;
     int found = operand_view(args[A], "a", NULL, &a);
     if (found > 0)
         found = operand_view(args[B], "b", &a, &b);
@@ -297,49 +293,35 @@ NATIVE(matmul)
         found = operand_view(args[C], "c", &a, &c);
     if (found <= 0)
         return found ? NULL : call_adopter("matmul", args, nargs, names);
-    if (a.type != b.type || a.kind != b.kind) {
-        PyErr_Format(PyExc_TypeError,
-                     a.kind != b.kind ? "a and b are arrays of different kinds"
-                                      : "a and b have the dtypes %s and %s; convert one of them",
-                     carrier_name(a.type), carrier_name(b.type));
-        return NULL;
-    }
-    if (a.dimensions < 2 || b.dimensions < 2) {
-        PyErr_SetString(PyExc_ValueError, "a and b have two dimensions or more");
-        return NULL;
-    }
+    if (a.type != b.type || a.kind != b.kind)
+        return PyErr_Format(PyExc_TypeError,
+                            a.kind != b.kind ? "a and b are arrays of different kinds"
+                                             : "a and b have the dtypes %s and %s; convert one of them",
+                            carrier_name(a.type), carrier_name(b.type));
+    if (a.dimensions < 2 || b.dimensions < 2)
+        return PyErr_Format(PyExc_ValueError, "a and b have two dimensions or more");
     const int64_t m = a.size[a.dimensions - 2], k = a.size[a.dimensions - 1], n = b.size[b.dimensions - 1];
-    if (b.size[b.dimensions - 2] != k) {
-        PyErr_Format(PyExc_ValueError, "a has %lld columns, and b %lld rows", (long long)k,
-                     (long long)b.size[b.dimensions - 2]);
-        return NULL;
-    }
+    if (b.size[b.dimensions - 2] != k)
+        return PyErr_Format(PyExc_ValueError, "a has %lld columns, and b %lld rows", (long long)k,
+                            (long long)b.size[b.dimensions - 2]);
     fpemu_gemm_spec spec;
-    if (!PyBytes_Check(args[SPEC]) || (size_t)PyBytes_Size(args[SPEC]) != sizeof spec) {
-        PyErr_SetString(PyExc_TypeError, "spec is a fpemu.Gemm");
-        return NULL;
-    }
-    memcpy(&spec, PyBytes_AsString(args[SPEC]), sizeof spec);
     double alpha, beta;
     uint64_t type = a.type;
     stats_object *stats;
-    if (number_argument(args[ALPHA], "alpha", &alpha) || number_argument(args[BETA], "beta", &beta) ||
-        u64_argument(args[TYPE], "dtype", &type) || stats_of(args[STATS], &stats))
+    if (spec_of(args[SPEC], &spec) || number_argument(args[ALPHA], "alpha", &alpha) ||
+        number_argument(args[BETA], "beta", &beta) || u64_argument(args[TYPE], "dtype", &type) ||
+        stats_of(args[STATS], &stats))
         return NULL;
     const carrier inside = a.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32;
     const int narrow = type == CARRIER_F16 || type == CARRIER_BF16;
-    if (type >= CARRIERS || (!narrow && (carrier)type != inside)) {
-        PyErr_Format(PyExc_TypeError, "products of %s arrays are %s or, of 16-bit ones, float32", carrier_name(a.type),
-                     carrier_name(inside));
-        return NULL;
-    }
+    if (type >= CARRIERS || (!narrow && (carrier)type != inside))
+        return PyErr_Format(PyExc_TypeError, "products of %s arrays are %s or, of 16-bit ones, float32",
+                            carrier_name(a.type), carrier_name(inside));
     fpemu_format as;
     if (narrow && narrow_result((carrier)type, &spec, &as))
         return NULL;
-    if (inside == CARRIER_F32 && alpha == alpha && beta == beta && ((float)alpha != alpha || (float)beta != beta)) {
-        PyErr_SetString(PyExc_ValueError, "alpha and beta are no float32 numbers");
-        return NULL;
-    }
+    if (inside == CARRIER_F32 && alpha == alpha && beta == beta && ((float)alpha != alpha || (float)beta != beta))
+        return PyErr_Format(PyExc_ValueError, "alpha and beta are no float32 numbers");
     batch all;
     operand_scales scales_a, scales_b;
     const uint32_t chunk = spec.sum.chunk;
@@ -352,10 +334,8 @@ NATIVE(matmul)
     if (found <= 0)
         return found ? NULL : call_adopter("matmul", args, nargs, names);
     int64_t size[MOST_DIMENSIONS];
-    if (all.dimensions + 2 > MOST_DIMENSIONS) {
-        PyErr_SetString(PyExc_ValueError, "more than 64 dimensions");
-        return NULL;
-    }
+    if (all.dimensions + 2 > MOST_DIMENSIONS)
+        return PyErr_Format(PyExc_ValueError, "more than 64 dimensions");
     memcpy(size, all.size, sizeof size[0] * (size_t)all.dimensions);
     size[all.dimensions] = m;
     size[all.dimensions + 1] = n;
@@ -380,12 +360,9 @@ NATIVE(matmul)
     const size_t wide = inside == CARRIER_F64 ? 8 : 4;
     const int direct = y.contiguous && !narrow && args[C] == Py_None;
     void *to = y.data;
-    if (!direct) {
-        to = result = malloc(y.count * wide + 1);
-        if (!result) {
-            PyErr_NoMemory();
-            goto end;
-        }
+    if (!direct && !(to = result = malloc(y.count * wide + 1))) {
+        PyErr_NoMemory();
+        goto end;
     }
     if (args[C] != Py_None) {
         view stretched;
@@ -406,20 +383,18 @@ NATIVE(matmul)
         memcpy(result, start, y.count * wide);
         free(start);
     }
-    fpemu_gemm_shape shape;
-    memset(&shape, 0, sizeof shape);
-    shape.m = (uint64_t)m;
-    shape.n = (uint64_t)n;
-    shape.k = (uint64_t)k;
-    shape.lda = ma.leading;
-    shape.ldb = mb.leading;
-    shape.ldc = (uint64_t)n;
-    shape.batch = all.count;
-    shape.stride_a = ma.step;
-    shape.stride_b = mb.step;
-    shape.stride_c = (uint64_t)(m * n);
-    shape.transpose_a = ma.transposed;
-    shape.transpose_b = mb.transposed;
+    const fpemu_gemm_shape shape = {.m = (uint64_t)m,
+                                    .n = (uint64_t)n,
+                                    .k = (uint64_t)k,
+                                    .lda = ma.leading,
+                                    .ldb = mb.leading,
+                                    .ldc = (uint64_t)n,
+                                    .batch = all.count,
+                                    .stride_a = ma.step,
+                                    .stride_b = mb.step,
+                                    .stride_c = (uint64_t)(m * n),
+                                    .transpose_a = ma.transposed,
+                                    .transpose_b = mb.transposed};
     if (counting_begin(&counter, stats, 1))
         goto end;
     fpemu_status status = FPEMU_OK;

@@ -170,15 +170,8 @@ static bool answered(const xla_frame *frame)
 static void read_rounding(call *c)
 {
     const int64_t *fields = integers(c->frame, "rounding", 7);
-    if (!fields)
-        return;
-    c->rounding.mode = (uint8_t)fields[0];
-    c->rounding.overflow = (uint8_t)fields[1];
-    c->rounding.nan = (uint8_t)fields[2];
-    c->rounding.variant = (uint8_t)fields[3];
-    c->rounding.bits = (uint8_t)fields[4];
-    c->rounding.generator = (uint8_t)fields[5];
-    c->rounding.compat = (uint8_t)fields[6];
+    for (int i = 0; fields && i < 7; i++)
+        ((uint8_t *)&c->rounding)[i] = (uint8_t)fields[i];
 }
 
 /* Fills *c from a frame with `operands` arrays in and `results` out, of the given ranks for one example. False where that

@@ -182,6 +182,8 @@ typedef struct parameters {
 int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
                     PyObject **value);
 int u64_argument(PyObject *object, const char *name, uint64_t *value);
+/* As PyErr_Format, for functions whose failure is -1. */
+int refuse(PyObject *exception, const char *format, ...);
 /* 0 where `function` is given the wanted number of arguments, all by place; else -1 with an exception. */
 int takes(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names);
 /* A Python number as the binary64 number that it is; integers that are none are refused, never rounded. */
@@ -208,6 +210,8 @@ PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type
                       view *y);
 /* *whole points at `range`, filled from a fpemu.Range, or is NULL for None. -1 with an exception. */
 int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole);
+/* The model that the bytes of native_gemm hold. -1 with an exception. */
+int spec_of(PyObject *bytes, fpemu_gemm_spec *spec);
 /* Makes the results of a model numbers of a 16-bit type, rounded once; *as: its format. -1 with an exception. */
 int narrow_result(carrier type, fpemu_gemm_spec *spec, fpemu_format *as);
 /* What a call did: the result, or NULL with an exception, the result released. Ends the counting. */
@@ -224,6 +228,14 @@ fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *form
 /* A function that is called by place and by name. Those of NATIVES have no documentation: Python's side calls them. */
 #define NATIVE(name)                                                                                                   \
     PyObject *native_##name(PyObject *module UNUSED, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+/* The same where so many arguments are taken, all by place: others are refused. */
+#define NATIVE_TAKING(name, count)                                                                                     \
+    static PyObject *take_##name(PyObject *const *args, Py_ssize_t nargs, PyObject *names);                            \
+    NATIVE(name)                                                                                                       \
+    {                                                                                                                  \
+        return takes(#name, nargs, count, names) ? NULL : take_##name(args, nargs, names);                             \
+    }                                                                                                                  \
+    static PyObject *take_##name(PyObject *const *args, Py_ssize_t nargs UNUSED, PyObject *names UNUSED)
 #define NATIVES(each)                                                                                                  \
     each(encode), each(decode), each(arith), each(apply), each(compare), each(pack), each(unpack), each(layout),       \
         each(measure), each(swizzle), each(matmul), each(unpack_scales), each(extents), each(quantize_given),          \

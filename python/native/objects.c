@@ -88,11 +88,10 @@ static PyObject *format_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         const float *const table = (const float *)PyBytes_AsString(spec);
         const fpemu_status status =
             length > UINT32_MAX ? FPEMU_ERROR_FORMAT : fpemu_format_table(&value, (uint32_t)length, table);
-        if (status) {
-            PyErr_SetString(PyExc_ValueError, "a table has 2 to 65536 finite values in strictly ascending order, and "
-                                              "no -0");
-            return NULL;
-        }
+        if (status)
+            return PyErr_Format(PyExc_ValueError,
+                                "a table has 2 to 65536 finite values in strictly ascending order, and "
+                                "no -0");
         return format_from_value(type, &value, spec);
     }
     const char *const text = PyUnicode_Check(spec) ? text_argument("format", spec) : NULL;
@@ -180,10 +179,8 @@ static PyObject *format_enumerate(PyObject *self, PyObject *unused UNUSED)
 {
     const fpemu_format *f = &((format_object *)self)->value;
     const uint64_t n = fpemu_format_value_count(f);
-    if (n > (UINT64_C(1) << 26)) {
-        PyErr_Format(PyExc_ValueError, "%llu values are too many to list", (unsigned long long)n);
-        return NULL;
-    }
+    if (n > (UINT64_C(1) << 26))
+        return PyErr_Format(PyExc_ValueError, "%llu values are too many to list", (unsigned long long)n);
     PyObject *values = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(double)));
     PyObject *codes = values ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(uint64_t))) : NULL;
     size_t count;
@@ -468,10 +465,8 @@ static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|piIiI", names, &sums, &first, &length, &scale_first,
                                      &scale_length))
         return NULL;
-    if ((length && length < 3) || (scale_length && scale_length < 3) || length > 1u << 20 || scale_length > 1u << 20) {
-        PyErr_SetString(PyExc_ValueError, "a histogram has 3 bins to a million");
-        return NULL;
-    }
+    if ((length && length < 3) || (scale_length && scale_length < 3) || length > 1u << 20 || scale_length > 1u << 20)
+        return PyErr_Format(PyExc_ValueError, "a histogram has 3 bins to a million");
     stats_object *s = (stats_object *)new_object(type);
     if (!s)
         return NULL;
@@ -518,15 +513,11 @@ static PyObject *stats_sums(PyObject *self, PyObject *unused UNUSED)
 
 static PyObject *stats_merge(PyObject *self, PyObject *other)
 {
-    if (!PyObject_TypeCheck(other, stats_type)) {
-        PyErr_SetString(PyExc_TypeError, "only Stats can be added to Stats");
-        return NULL;
-    }
+    if (!PyObject_TypeCheck(other, stats_type))
+        return PyErr_Format(PyExc_TypeError, "only Stats can be added to Stats");
     stats_object *to = (stats_object *)self, *from = (stats_object *)other;
-    if (self == other) { /* the library wants histograms apart */
-        PyErr_SetString(PyExc_ValueError, "stats cannot be merged into themselves; s + s can be formed");
-        return NULL;
-    }
+    if (self == other) /* the library wants histograms apart */
+        return PyErr_Format(PyExc_ValueError, "stats cannot be merged into themselves; s + s can be formed");
     const fpemu_status status = fpemu_stats_merge(&to->value, &from->value);
     if (status)
         return raise_status(status, "two stats that ask for different things cannot be added", NULL, NULL);
@@ -555,18 +546,14 @@ static PyObject *stats_load(PyObject *self, PyObject *bytes)
 {
     fpemu_stats *s = &((stats_object *)self)->value, copy;
     const size_t more = histogram_bytes(&s->request);
-    if (!PyBytes_Check(bytes) || (size_t)PyBytes_Size(bytes) != sizeof copy + more) {
-        PyErr_SetString(PyExc_ValueError, "these are not the bytes of stats that ask for the same");
-        return NULL;
-    }
+    if (!PyBytes_Check(bytes) || (size_t)PyBytes_Size(bytes) != sizeof copy + more)
+        return PyErr_Format(PyExc_ValueError, "these are not the bytes of stats that ask for the same");
     const char *from = PyBytes_AsString(bytes);
     memcpy(&copy, from, sizeof copy);
     if (copy.request.want != s->request.want || copy.request.histogram_length != s->request.histogram_length ||
         copy.request.histogram_first != s->request.histogram_first ||
-        copy.request.scale_length != s->request.scale_length || copy.request.scale_first != s->request.scale_first) {
-        PyErr_SetString(PyExc_ValueError, "these are the bytes of stats that ask for other things");
-        return NULL;
-    }
+        copy.request.scale_length != s->request.scale_length || copy.request.scale_first != s->request.scale_first)
+        return PyErr_Format(PyExc_ValueError, "these are the bytes of stats that ask for other things");
     copy.request = s->request;
     *s = copy;
     if (more)
@@ -636,10 +623,8 @@ int stats_of(PyObject *argument, stats_object **stats)
     *stats = NULL;
     if (!argument || argument == Py_None)
         return 0;
-    if (!PyObject_TypeCheck(argument, stats_type)) {
-        PyErr_Format(PyExc_TypeError, "stats is a fpemu.Stats or None, not %R", argument);
-        return -1;
-    }
+    if (!PyObject_TypeCheck(argument, stats_type))
+        return refuse(PyExc_TypeError, "stats is a fpemu.Stats or None, not %R", argument);
     *stats = (stats_object *)argument;
     return 0;
 }

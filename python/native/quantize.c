@@ -209,11 +209,9 @@ static int own_arrays_of(PyObject *argument, const fpemu_rounding *r, uint64_t o
     const uint64_t first = offset + r->offset;
     const int past_end = first < offset || first + (count - 1) < first; /* of the numbers of 64 bits */
     const uint64_t last = past_end ? UINT64_MAX : first + count - 1;
-    if (own->rounding.words && count && last >> layout >= held) {
-        PyErr_Format(PyExc_ValueError, "%llu random words are too few: the elements reach word %llu, counted from 0",
-                     (unsigned long long)held, (unsigned long long)(last >> layout));
-        return -1;
-    }
+    if (own->rounding.words && count && last >> layout >= held)
+        return refuse(PyExc_ValueError, "%llu random words are too few: the elements reach word %llu, counted from 0",
+                      (unsigned long long)held, (unsigned long long)(last >> layout));
     return 0;
 }
 
@@ -264,9 +262,9 @@ end:
     return made;
 }
 
-NATIVE(quantize_given)
+NATIVE_TAKING(quantize_given, 9)
 {
-    return takes("quantize_given", nargs, 9, names) ? NULL : run_quantize("quantize_given", args, args, nargs, names);
+    return run_quantize("quantize_given", args, args, nargs, names);
 }
 
 NATIVE(quantize)

@@ -57,12 +57,10 @@ static int sizes_argument(PyObject *sizes, view *v)
 }
 
 /* pack(x, format, rounding, axis, offset, range, stats): the bytes, as an array of x's kind */
-NATIVE(pack)
+NATIVE_TAKING(pack, 7)
 {
     fpemu_prepared own;
     view x, y;
-    if (takes("pack", nargs, 7, names))
-        return NULL;
     const int found = operand_view(args[0], "x", NULL, &x);
     if (found <= 0)
         return found ? NULL : call_adopter("pack", args, nargs, names);
@@ -106,24 +104,20 @@ end:
 }
 
 /* unpack(bytes, format, sizes, axis, type, out) */
-NATIVE(unpack)
+NATIVE_TAKING(unpack, 6)
 {
     fpemu_prepared own;
     view x, y, like;
     uint64_t type = 0;
     int axis;
-    if (takes("unpack", nargs, 6, names))
-        return NULL;
     const int found = view_of(args[0], "bytes", &x);
     if (found <= 0 || x.device >= 0)
         return found < 0 ? NULL : call_adopter("unpack", args, nargs, names);
     if (sizes_argument(args[2], &like) || axis_argument(args[3], like.dimensions, &axis) ||
         u64_argument(args[4], "dtype", &type))
         return NULL;
-    if (type >= CARRIERS || !x.is_code || x.item != 1 || !x.contiguous) {
-        PyErr_SetString(PyExc_TypeError, "packed bytes are a contiguous array of uint8");
-        return NULL;
-    }
+    if (type >= CARRIERS || !x.is_code || x.item != 1 || !x.contiguous)
+        return PyErr_Format(PyExc_TypeError, "packed bytes are a contiguous array of uint8");
     format_object *format = format_of(args[1]);
     PyObject *made = NULL;
     tensor_view t = {.memory = NULL};
@@ -166,14 +160,13 @@ end:
 }
 
 /* layout(format, sizes, axis): a dict of fpemu_layout */
-NATIVE(layout)
+NATIVE_TAKING(layout, 3)
 {
     view like;
     int axis;
     tensor_view t = {.memory = NULL};
     fpemu_layout l;
-    if (takes("layout", nargs, 3, names) || sizes_argument(args[1], &like) ||
-        axis_argument(args[2], like.dimensions, &axis))
+    if (sizes_argument(args[1], &like) || axis_argument(args[2], like.dimensions, &axis))
         return NULL;
     format_object *format = format_of(args[0]);
     if (!format)
@@ -191,14 +184,12 @@ NATIVE(layout)
 }
 
 /* measure(x, format, range): bytes of fpemu_range, x's elements added to those of `range` */
-NATIVE(measure)
+NATIVE_TAKING(measure, 3)
 {
     fpemu_why why;
     view x;
     fpemu_range range;
     const fpemu_range *before;
-    if (takes("measure", nargs, 3, names))
-        return NULL;
     const int found = operand_view(args[0], "x", NULL, &x);
     if (found <= 0)
         return found ? NULL : call_adopter("measure", args, nargs, names);
@@ -231,12 +222,10 @@ NATIVE(measure)
 }
 
 /* swizzle(codes, rows, columns, back): bytes of codes in the order of tensor cores, or back from it */
-NATIVE(swizzle)
+NATIVE_TAKING(swizzle, 4)
 {
     view x, y;
     uint64_t rows = 0, columns = 0;
-    if (takes("swizzle", nargs, 4, names))
-        return NULL;
     const int found = view_of(args[0], "codes", &x);
     if (found <= 0 || x.device >= 0)
         return found < 0 ? NULL : call_adopter("swizzle", args, nargs, names);
@@ -244,11 +233,9 @@ NATIVE(swizzle)
         return NULL;
     const int back = PyObject_IsTrue(args[3]);
     const uint64_t size = fpemu_swizzled_size(rows, columns);
-    if (!x.contiguous || !x.is_code || x.item != 1 || x.count != (back ? size : rows * columns)) {
-        PyErr_Format(PyExc_ValueError, "the codes are a contiguous array of %llu bytes",
-                     (unsigned long long)(back ? size : rows * columns));
-        return NULL;
-    }
+    if (!x.contiguous || !x.is_code || x.item != 1 || x.count != (back ? size : rows * columns))
+        return PyErr_Format(PyExc_ValueError, "the codes are a contiguous array of %llu bytes",
+                            (unsigned long long)(back ? size : rows * columns));
     const int64_t count = (int64_t)(back ? rows * columns : size);
     PyObject *made = array_like(&x, CARRIER_U8, 1, &count, &y);
     if (!made)
@@ -263,14 +250,12 @@ NATIVE(swizzle)
 }
 
 /* unpack_scales(bytes, format, sizes, axis, type): the blocks' scales, an array of one dimension */
-NATIVE(unpack_scales)
+NATIVE_TAKING(unpack_scales, 5)
 {
     fpemu_why why;
     view x, y, like;
     uint64_t type = 0;
     int axis;
-    if (takes("unpack_scales", nargs, 5, names))
-        return NULL;
     const int found = view_of(args[0], "bytes", &x);
     if (found <= 0 || x.device >= 0)
         return found < 0 ? NULL : call_adopter("unpack_scales", args, nargs, names);
@@ -305,14 +290,13 @@ end:
 }
 
 /* extents(format, sizes, axis): how many elements each block has, a list */
-NATIVE(extents)
+NATIVE_TAKING(extents, 3)
 {
     view like;
     int axis;
     tensor_view t = {.memory = NULL};
     fpemu_layout layout;
-    if (takes("extents", nargs, 3, names) || sizes_argument(args[1], &like) ||
-        axis_argument(args[2], like.dimensions, &axis))
+    if (sizes_argument(args[1], &like) || axis_argument(args[2], like.dimensions, &axis))
         return NULL;
     format_object *format = format_of(args[0]);
     if (!format)
@@ -350,10 +334,8 @@ PyObject *native_delayed_update(PyObject *module UNUSED, PyObject *args)
     const size_t size = (size_t)PyBytes_Size(before);
     if (size >= sizeof state)
         memcpy(&state, PyBytes_AsString(before), sizeof state);
-    if (!whole || size < sizeof state || size - sizeof state != state.length * sizeof(double)) {
-        PyErr_SetString(PyExc_TypeError, "a range is made by fpemu.measure, and a state by fpemu.Delayed");
-        return NULL;
-    }
+    if (!whole || size < sizeof state || size - sizeof state != state.length * sizeof(double))
+        return PyErr_Format(PyExc_TypeError, "a range is made by fpemu.measure, and a state by fpemu.Delayed");
     PyObject *bytes = PyBytes_FromStringAndSize(PyBytes_AsString(before), (Py_ssize_t)size);
     if (!bytes)
         return NULL;

@@ -10,6 +10,7 @@
  *        arith --triples [SPEC...]     fma on all triples of formats of up to 8 bits (all of them if none is named)
  */
 #include "../judges/formats.h"
+#include "../judges/longhand.h"
 #include "expected.h"
 #include "points.h"
 
@@ -21,38 +22,16 @@ static unsigned long failures, comparisons;
 
 /* ------------------------------------------------------------------------------------------- exact results */
 
-/* IEEE 754-2019, 9.6. */
-static double extremum(fpemu_operation operation, double a, double b)
-{
-    int number = operation >= FPEMU_OPERATION_MINIMUM_NUMBER,
-        smaller = operation == FPEMU_OPERATION_MINIMUM || operation == FPEMU_OPERATION_MINIMUM_NUMBER;
-    if (isnan(a) || isnan(b))
-        return number && !isnan(a) ? a : number && !isnan(b) ? b : NAN;
-    if (a == b)
-        return smaller == (signbit(a) != 0) ? a : b;
-    return smaller == (a < b) ? a : b;
-}
-
 static number one, two, three; /* working space */
 
 /* `one` = the exact result. */
 static void exact_result(fpemu_operation operation, unsigned mode, double a, double b, double c)
 {
     number_double(&one, a);
-    number_double(&two, operation == FPEMU_OPERATION_SUB ? -b : b);
-    switch (operation) {
-    case FPEMU_OPERATION_ADD:
-    case FPEMU_OPERATION_SUB: add(&one, &two, mode == FPEMU_MODE_RTN); break;
-    case FPEMU_OPERATION_MUL: multiply(&one, &two); break;
-    case FPEMU_OPERATION_DIV: divide(&one, &two); break;
-    case FPEMU_OPERATION_SQRT: square_root(&one); break;
-    case FPEMU_OPERATION_FMA:
-        multiply(&one, &two);
+    number_double(&two, b);
+    if (operation == FPEMU_OPERATION_FMA)
         number_double(&three, c);
-        add(&one, &three, mode == FPEMU_MODE_RTN);
-        break;
-    default: number_double(&one, extremum(operation, a, b)); break;
-    }
+    operate(operation, &one, &two, &three, mode == FPEMU_MODE_RTN);
 }
 
 /* --------------------------------------------------------------------------------------------- comparison */
@@ -306,8 +285,8 @@ static void check_pairs(const subject *s)
             const size_t sample = 1500;
             uint64_t state = k;
             for (size_t i = 0; i < sample; i++) {
-                va[i] = v[points_random(&state) % n];
-                vb[i] = v[points_random(&state) % n];
+                va[i] = v[split_mix(&state) % n];
+                vb[i] = v[split_mix(&state) % n];
             }
             check_each(s, operations[o], &r, k % 2 ? 32 : 64, sample);
         }
@@ -337,9 +316,9 @@ static void sample_triples(const subject *s)
     size_t n = decode_all(s, v);
     uint64_t state = 3;
     for (size_t i = 0; i < 20000; i++) {
-        va[i] = v[points_random(&state) % n];
-        vb[i] = v[points_random(&state) % n];
-        vc[i] = v[points_random(&state) % n];
+        va[i] = v[split_mix(&state) % n];
+        vb[i] = v[split_mix(&state) % n];
+        vc[i] = v[split_mix(&state) % n];
     }
     check_many(s, FPEMU_OPERATION_FMA, 20000);
 }
@@ -355,7 +334,7 @@ static uint64_t state = 11;
 
 static uint64_t below(uint64_t n)
 {
-    return points_random(&state) % n;
+    return split_mix(&state) % n;
 }
 
 /* A number of the carrier with exponent e, of a significand with few bits, or of p bits or one more, or any. */
@@ -363,7 +342,7 @@ static double draw(unsigned carrier, int p, int e)
 {
     const int digits = carrier == 32 ? 24 : 53, lowest = carrier == 32 ? -149 : -1074;
     uint64_t s = (uint64_t)1 << (digits - 1);
-    const uint64_t any = points_random(&state) >> (64 - digits) | s;
+    const uint64_t any = split_mix(&state) >> (64 - digits) | s;
     int keep = digits;
     switch (below(8)) {
     case 0: break;
@@ -505,14 +484,6 @@ static void same(const char *what, double y, double want)
         printf("FAIL %s: %a, should be %a\n", what, y, want);
 }
 
-static fpemu_format parse(const char *spec)
-{
-    fpemu_format f;
-    if (fpemu_format_parse(spec, &f, NULL))
-        exit(EXIT_FAILURE);
-    return f;
-}
-
 static double both(const char *what, const fpemu_format *f, uint8_t mode, fpemu_operation operation, double a, double b,
                    double c)
 {
@@ -530,7 +501,8 @@ static double both(const char *what, const fpemu_format *f, uint8_t mode, fpemu_
 
 static void check_mistakes(void)
 {
-    const fpemu_format half = parse("fp16"), e5m2 = parse("e5m2"), bf16 = parse("bf16"), four = parse("float(e=5,m=3)");
+    const fpemu_format half = lh_parsed("fp16"), e5m2 = lh_parsed("e5m2"), bf16 = lh_parsed("bf16"),
+                       four = lh_parsed("float(e=5,m=3)");
     same("directed addition after the processor's rounding",
          both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_ADD, 32768, 0x1p-24, 0), 32800);
     same("fma of binary16 by way of binary32",
@@ -551,7 +523,7 @@ static void check_mistakes(void)
  * where the exact sum has more bits than binary64. */
 static void check_small_addends(void)
 {
-    const fpemu_format half = parse("fp16");
+    const fpemu_format half = lh_parsed("fp16");
     const fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
     enum { N = 1 << 22, PART = 1 << 18 };
     const float big32 = 1024, small32 = 0x1p-14f;
@@ -578,7 +550,7 @@ static void check_small_addends(void)
         failures++;
     }
     /* 2^30 less 2^-60: v = 1 - 2^-60 of the step below; and 2^30 plus it: v = 2^-60 */
-    const fpemu_format single_format = parse("fp32");
+    const fpemu_format single_format = lh_parsed("fp32");
     for (unsigned variant = FPEMU_SR_VARIANT_A; variant <= FPEMU_SR_VARIANT_C; variant++)
         for (uint64_t i = 0; i < 1000; i++) {
             fpemu_rounding v = r;
@@ -633,7 +605,7 @@ static void check_hard_quotients(const subject *s)
     r.variant = FPEMU_SR_VARIANT_C;
     r.bits = 24;
     while (found < 4) {
-        const uint64_t divisor = ((uint64_t)1 << 51 | points_random(&state) >> 13) | 1, rest = 1 + below(3);
+        const uint64_t divisor = ((uint64_t)1 << 51 | split_mix(&state) >> 13) | 1, rest = 1 + below(3);
         uint64_t fraction, index;
         mpz_set_ui(b, divisor);
         mpz_invert(inverse, b, modulus);
@@ -704,7 +676,7 @@ static void check_long_carries(const subject *s)
     size_t n = 0;
     mpz_inits(want, product, (mpz_ptr)NULL);
     while (n < 50) {
-        const uint64_t c = (points_random(&state) >> 11) | UINT64_C(1) << 52;
+        const uint64_t c = (split_mix(&state) >> 11) | UINT64_C(1) << 52;
         const uint64_t a = (UINT64_C(1) << 53) - 1 - below(c >> 26);
         mpz_set_ui(want, 1);
         mpz_mul_2exp(want, want, 106);

@@ -15,37 +15,7 @@
 
 /* ------------------------------------------------------------------------------------------ exact numbers */
 
-static number operand[3], result;
-
-/* IEEE 754-2019, 9.6. */
-static const number *extremum(fpemu_operation operation, const number *a, const number *b)
-{
-    const int number_wins = operation >= FPEMU_OPERATION_MINIMUM_NUMBER;
-    const int smaller = operation == FPEMU_OPERATION_MINIMUM || operation == FPEMU_OPERATION_MINIMUM_NUMBER;
-    if (a->kind == NOT_A_NUMBER || b->kind == NOT_A_NUMBER)
-        return (a->kind == NOT_A_NUMBER) == number_wins ? b : a;
-    if (is_zero(a) && is_zero(b))
-        return smaller == a->negative ? a : b;
-    return smaller == (compare(a, b) < 0) ? a : b;
-}
-
-/* `result` from the operands. */
-static void calculate(fpemu_operation operation, int down)
-{
-    number_copy(&result, &operand[0]);
-    switch (operation) {
-    case FPEMU_OPERATION_SUB: operand[1].negative = !operand[1].negative; /* fall through */
-    case FPEMU_OPERATION_ADD: add(&result, &operand[1], down); break;
-    case FPEMU_OPERATION_MUL: multiply(&result, &operand[1]); break;
-    case FPEMU_OPERATION_DIV: divide(&result, &operand[1]); break;
-    case FPEMU_OPERATION_FMA:
-        multiply(&result, &operand[1]);
-        add(&result, &operand[2], down);
-        break;
-    case FPEMU_OPERATION_SQRT: square_root(&result); break;
-    default: number_copy(&result, extremum(operation, &operand[0], &operand[1])); break;
-    }
-}
+static number operand[3];
 
 /* ------------------------------------------------------------------------------------------------ the data */
 
@@ -218,10 +188,10 @@ static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_op
 static void expect(fpemu_stats *e, double x, double y, uint32_t events)
 {
     e->count++;
-    e->nan += result.kind == NOT_A_NUMBER;
-    e->infinite += result.kind == INFINITE;
-    e->invalid += result.invalid && !(events & JUDGE_INVALID);
-    e->div_by_zero += (uint64_t)result.div_by_zero;
+    e->nan += operand[0].kind == NOT_A_NUMBER;
+    e->infinite += operand[0].kind == INFINITE;
+    e->invalid += operand[0].invalid && !(events & JUDGE_INVALID);
+    e->div_by_zero += (uint64_t)operand[0].div_by_zero;
     expect_events(e, events, 1);
     expect_extrema(e, x, y);
 }
@@ -258,14 +228,14 @@ static void check_operation(const char *spec, const fpemu_format *typed, const f
         return;
     for (size_t i = 0; i < n; i++) {
         set_operands(i);
-        calculate(operation, r->mode == FPEMU_MODE_RTN);
-        const judge_result answer = judge_number(j, carrier, &result, fpemu_random_bits(r, i));
+        operate(operation, &operand[0], &operand[1], &operand[2], r->mode == FPEMU_MODE_RTN);
+        const judge_result answer = judge_number(j, carrier, &operand[0], fpemu_random_bits(r, i));
         const uint64_t got = carrier == 32 ? lh_float_bits(y32[i]) : lh_double_bits(y64[i]);
         lh_check(got == answer.bits, "%s element %zu: (%a * %a, %a * %a, %a * %a) -> %" PRIx64 ", judge %" PRIx64, what,
                  i, arrays[0].element[arrays[0].step * i], scale_of(&arrays[0], i),
                  arrays[1].element[arrays[1].step * i], scale_of(&arrays[1], i), arrays[2].element[arrays[2].step * i],
                  scale_of(&arrays[2], i), got, answer.bits);
-        expect(&want, nearest_double(&result), carrier_value(carrier, answer.bits), answer.events);
+        expect(&want, nearest_double(&operand[0]), carrier_value(carrier, answer.bits), answer.events);
     }
     const char *const other = counted ? other_counts(&have, &want) : NULL;
     lh_check(!other, "%s: counter %s", what, other);
@@ -280,7 +250,7 @@ int main(int argc, char **argv)
     static const size_t sizes[] = {1, 40, 257, MOST};
     for (int o = 0; o < 3; o++)
         mpz_init(operand[o].k);
-    mpz_init(result.k);
+    mpz_init(operand[0].k);
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         fpemu_format f;
         fpemu_rounding r;

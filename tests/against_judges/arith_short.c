@@ -46,14 +46,6 @@ static double pick_wide(int kind, const fpemu_format *f, uint64_t *state)
     return ldexp(x * (1 + more), r & 2 ? far : -far / 8);
 }
 
-static int same(double a, double b)
-{
-    uint64_t u, v;
-    memcpy(&u, &a, sizeof u);
-    memcpy(&v, &b, sizeof v);
-    return u == v || (isnan(a) && isnan(b));
-}
-
 /* How many of n results are not those of the call for one element; `first` is one of them. */
 static unsigned differing(const fpemu_format *f, const fpemu_rounding *r, int carrier, int operation, size_t n,
                           const double *const *v, const size_t *steps, const void *y, size_t *first)
@@ -64,7 +56,7 @@ static unsigned differing(const fpemu_format *f, const fpemu_rounding *r, int ca
         const fpemu_operation o = (fpemu_operation)operation;
         const double one = carrier == 32 ? (double)fpemu_arith_one_f32(f, r, o, (float)a, (float)b, (float)c, i)
                                          : fpemu_arith_one_f64(f, r, o, a, b, c, i);
-        if (same(lh_at(carrier, y, i), one))
+        if (lh_same_f64(lh_at(carrier, y, i), one))
             continue;
         *first = i;
         differ++;

@@ -36,11 +36,6 @@ static uint64_t integer(const unsigned char *codes, uint64_t size, uint64_t i)
     return four;
 }
 
-static int same(double a, double b)
-{
-    return a == b ? signbit(a) == signbit(b) : isnan(a) && isnan(b);
-}
-
 /* x as the carrier's numbers, in the order of indices or backwards; returns where element 0 lies. */
 static void *numbers(const block_case *c, int backwards, void *memory, fpemu_shape *s)
 {
@@ -87,14 +82,15 @@ static void against_judge(const block_case *c, const ref_tensor *t, const fpemu_
         double want = block->nan ? (double)NAN : ldexp(block->scale, (int)block->exponent);
         if (c->carrier == 32)
             want = (double)(float)want;
-        bad += !lh_check(same(want, number(c->carrier, scales, b)), "%s: scale of block %" PRIu64 " is %a, judge %a",
-                         c->spec, b, number(c->carrier, scales, b), want);
+        bad += !lh_check(lh_same_f64(number(c->carrier, scales, b), want),
+                         "%s: scale of block %" PRIu64 " is %a, judge %a", c->spec, b, number(c->carrier, scales, b),
+                         want);
         bad += !lh_check(integer(codes, l->scale_bytes, b) == block->code,
                          "%s: code of block %" PRIu64 " is %" PRIx64 ", judge %" PRIx64, c->spec, b,
                          integer(codes, l->scale_bytes, b), block->code);
     }
-    lh_check(same((double)tensor[0], has_tensor ? (double)t->multiplier : 1) &&
-                 same((double)tensor[1], has_tensor ? (double)t->decode : 1),
+    lh_check(lh_same_f64((double)tensor[0], has_tensor ? (double)t->multiplier : 1) &&
+                 lh_same_f64((double)tensor[1], has_tensor ? (double)t->decode : 1),
              "%s: numbers of the tensor", c->spec);
 }
 
@@ -123,7 +119,7 @@ static void against_bytes(const block_case *c, const fpemu_layout *l, const fpem
                       : fpemu_unpack_scales_f64(&c->f, s, from, count, bytes, (double *)(void *)read)) == FPEMU_OK,
                  "%s: unpack_scales", c->spec);
         for (uint64_t b = 0; b < count; b++)
-            lh_check(same(number(c->carrier, read, b), number(c->carrier, scales, from + b)),
+            lh_check(lh_same_f64(number(c->carrier, read, b), number(c->carrier, scales, from + b)),
                      "%s: unpacked scale of block %" PRIu64, c->spec, from + b);
     }
     FREE(bytes, read);

@@ -25,9 +25,9 @@ static void *allocate(size_t n)
     return p;
 }
 
-static void put_code(const fpemu_format *f, void *codes, size_t i, uint64_t code)
+static void put_code(void *codes, size_t size, size_t i, uint64_t code)
 {
-    switch (fpemu_format_code_size(f)) {
+    switch (size) {
     case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
     case 2: ((uint16_t *)codes)[i] = (uint16_t)code; break;
     case 4: ((uint32_t *)codes)[i] = (uint32_t)code; break;
@@ -86,20 +86,12 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
     /* The second time with the bits above the width set: decoding ignores them. */
     for (int garbage = 0; garbage < 2; garbage++) {
         for (i = 0; i < n; i++)
-            put_code(f, in, i, codes[i] | (garbage ? ~mask_of(f->bits) : 0));
+            put_code(in, fpemu_format_code_size(f), i, codes[i] | (garbage ? ~mask_of(f->bits) : 0));
         status = fpemu_decode(f, carrier, n, in, out);
         if (status)
             fail(spec, "status of decode", 0, 0, status);
         for (i = 0; i < n; i++) {
-            uint64_t v = 0;
-            uint32_t narrow;
-            if (carrier == 32) {
-                memcpy(&narrow, (char *)out + i * size, sizeof narrow);
-                v = narrow;
-            } else {
-                memcpy(&v, (char *)out + i * size, sizeof v);
-            }
-            const uint64_t code = codes[i] | (garbage ? ~mask_of(f->bits) : 0);
+            const uint64_t v = code_at(out, size, i), code = codes[i] | (garbage ? ~mask_of(f->bits) : 0);
             const uint64_t one = carrier == 32 ? lh_float_bits(fpemu_decode_one_f32(f, code))
                                                : lh_double_bits(fpemu_decode_one_f64(f, code));
             if (v != values[i] || one != values[i])
@@ -107,10 +99,8 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
         }
     }
     codes_checked += n;
-    for (i = 0; i < n; i++) {
-        uint32_t narrow = (uint32_t)values[i];
-        memcpy((char *)in + i * size, carrier == 32 ? (const void *)&narrow : &values[i], size);
-    }
+    for (i = 0; i < n; i++)
+        put_code(in, size, i, values[i]);
     status = fpemu_encode(f, &nearest, carrier, n, in, back, NULL);
     if (status)
         fail(spec, "status of encode", 0, 0, status);
@@ -131,33 +121,21 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
     judge_close(j);
 }
 
-static void check_format(const char *spec, const fpemu_format *f, const fpemu_format *parameters)
+static void check_format(const char *spec, const fpemu_format *parameters, int named)
 {
+    fpemu_format f = *parameters;
+    if (named ? fpemu_format_parse(spec, &f, NULL) : fpemu_format_complete(&f)) {
+        fail(spec, "refused", 0, 0, 0);
+        return;
+    }
     formats++;
-    check_carrier(spec, f, parameters, 32);
-    check_carrier(spec, f, parameters, 64);
+    check_carrier(spec, &f, parameters, 32);
+    check_carrier(spec, &f, parameters, 64);
 }
 
 int main(void)
 {
-    const ref_format *r;
-    fpemu_format f, parameters;
-    char text[80];
-
-    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++) {
-        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
-            fail(r->spec, "not parsed", 0, 0, 0);
-            continue;
-        }
-        check_format(r->spec, &f, &r->f);
-    }
-    for (size_t i = 0; ref_generic(i, &parameters, text); i++) {
-        f = parameters;
-        if (fpemu_format_complete(&f) != FPEMU_OK)
-            fail(text, "refused", 0, 0, 0);
-        else
-            check_format(text, &f, &parameters);
-    }
+    ref_each(check_format);
     printf("codes: %llu codes of %lu formats, %lu failures\n", codes_checked, formats, failures);
     return failures != 0;
 }

@@ -20,11 +20,6 @@ static int setting(const char *name, fpemu_rounding *r)
     return lh_check(fpemu_rounding_parse(name, r, NULL) == FPEMU_OK, "no setting %s", name);
 }
 
-static int format_of(const char *spec, fpemu_format *f)
-{
-    return lh_check(fpemu_format_parse(spec, f, NULL) == FPEMU_OK, "cannot parse %s", spec);
-}
-
 /* Binary32 inputs: all of binary16 in the first set, all of bfloat16 in the second, then any bits, dense small ones. */
 enum { SETS = 6 };
 static void fill(int set, double reach)
@@ -88,43 +83,32 @@ static void qpytorch_floats(void)
         lee_format p = all[i];
         char spec[40];
         (void)snprintf(spec, sizeof spec, "fp(%d,%d,%d)", p.e, p.m, p.b);
-        fpemu_format f;
-        fpemu_rounding nearest, stochastic, infinite;
-        if (!format_of(spec, &f) || !setting(p.b ? "lee" : "qpytorch", &nearest) || !setting("lee-inf", &infinite) ||
-            !setting("qpytorch-sr", &stochastic))
+        const fpemu_format f = lh_parsed(spec);
+        fpemu_rounding r[3];
+        const char *const ways[3] = {p.b ? "lee" : "qpytorch", "lee-inf", "qpytorch-sr"};
+        if (!setting(ways[0], &r[0]) || !setting(ways[1], &r[1]) || !setting(ways[2], &r[2]))
             continue;
-        stochastic.seed = 5;
-        stochastic.stream = i;
-        for (int set = 0; set < SETS; set++) {
-            fill(set, f.max);
-            uint32_t half = (uint32_t)1 << (22 - p.m);
-            lh_check(fpemu_quantize_f32(&f, &nearest, COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", spec);
-            for (size_t j = 0; j < COUNT; j++) {
-                float expected = qpytorch_float(x32[j], p.e, p.m, p.b, half, 0);
-                lh_check(lh_same_f32(y32[j], (double)expected), "%s nearest %a: got %a, expected %a", spec,
-                         (double)x32[j], (double)y32[j], (double)expected);
-            }
-            lh_check(fpemu_quantize_f32(&f, &infinite, COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", spec);
-            for (size_t j = 0; j < COUNT; j++) {
-                float expected = qpytorch_float(x32[j], p.e, p.m, p.b, half, 1);
-                lh_check(lh_same_f32(y32[j], (double)expected), "%s lee-inf %a: got %a, expected %a", spec,
-                         (double)x32[j], (double)y32[j], (double)expected);
-            }
-            lh_check(fpemu_quantize_f32(&f, &stochastic, COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", spec);
+        r[2].seed = 5;
+        r[2].stream = i;
+        for (int k = 0; k < 3 * SETS; k++) {
+            const int way = k % 3;
+            fill(k / 3, f.max);
+            lh_check(fpemu_quantize_f32(&f, &r[way], COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", spec);
             for (size_t j = 0; j < COUNT; j++) {
                 /* its random number has as many bits as are cut: the top ones of ours decide alike, since the
                  * fraction that is left after its first rounding has no more bits than that */
-                uint32_t random = lh_bits(FPEMU_GENERATOR_HASH, 5, i, j, 32) >> (9 + p.m);
-                float expected = qpytorch_float(x32[j], p.e, p.m, p.b, random, 0);
-                lh_check(lh_same_f32(y32[j], (double)expected), "%s stochastic %a: got %a, expected %a", spec,
+                const uint32_t half = (uint32_t)1 << (22 - p.m);
+                const uint32_t add = way < 2 ? half : lh_bits(FPEMU_GENERATOR_HASH, 5, i, j, 32) >> (9 + p.m);
+                const float expected = qpytorch_float(x32[j], p.e, p.m, p.b, add, way == 1);
+                lh_check(lh_same_f32(y32[j], (double)expected), "%s %s %a: got %a, expected %a", spec, ways[way],
                          (double)x32[j], (double)y32[j], (double)expected);
             }
         }
     }
     /* e = 8 never clamps; infinities and NaN pass */
-    fpemu_format f;
+    const fpemu_format f = lh_parsed("fp(8,7,0)");
     fpemu_rounding r;
-    if (!format_of("fp(8,7,0)", &f) || !setting("qpytorch", &r))
+    if (!setting("qpytorch", &r))
         return;
     for (int set = 0; set < SETS; set++) {
         fill(set, 1.0);
@@ -148,9 +132,9 @@ static void qpytorch_fixed(void)
             int wl = all[i][0], fl = all[i][1], symmetric = variant & 1;
             char spec[60];
             (void)snprintf(spec, sizeof spec, "fixed(%d,%d)%s", wl, fl, symmetric ? ":symmetric" : "");
-            fpemu_format f;
+            const fpemu_format f = lh_parsed(spec);
             fpemu_rounding r;
-            if (!format_of(spec, &f) || !setting(variant & 2 ? "qpytorch-sr" : "qpytorch", &r))
+            if (!setting(variant & 2 ? "qpytorch-sr" : "qpytorch", &r))
                 continue;
             r.mode = variant & 2 ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             r.nan = FPEMU_NAN_KEEP;
@@ -192,9 +176,9 @@ static void cpfloat(void)
             for (int set = 0; set < 4; set++) {
                 const lh_format *known = lh_find(all[i].spec);
                 const unsigned bits = set == 3 ? 2 : 32; /* of 2 all are 0 at one element in four */
-                fpemu_format f;
+                const fpemu_format f = lh_parsed(all[i].spec);
                 fpemu_rounding r;
-                if (!format_of(all[i].spec, &f) || !setting(equal ? "cpfloat-se" : "cpfloat-sr", &r))
+                if (!setting(equal ? "cpfloat-se" : "cpfloat-sr", &r))
                     continue;
                 r.seed = 7;
                 r.stream = i;
@@ -313,10 +297,10 @@ static void ml_dtypes_powers(int saturate)
     static float narrow[N * TIMES];
     static double wide[N * TIMES];
     const double *const expected = saturate ? least : plain;
-    fpemu_format f;
+    const fpemu_format f = lh_parsed("e8m0");
     fpemu_rounding r;
     fpemu_stats s[2] = {0};
-    if (!format_of("e8m0", &f) || !setting(saturate ? "ml-dtypes-sat" : "ml-dtypes", &r))
+    if (!setting(saturate ? "ml-dtypes-sat" : "ml-dtypes", &r))
         return;
     for (int i = 0; i < N * TIMES; i++) {
         wide[i] = x[i % N];
@@ -340,11 +324,11 @@ static void ml_dtypes_powers(int saturate)
 static void ml_dtypes(void)
 {
     for (size_t i = 0; i < sizeof ml / sizeof ml[0]; i++) {
-        fpemu_format f;
+        const fpemu_format f = lh_parsed(ml[i].spec);
         fpemu_rounding r;
-        if (format_of(ml[i].spec, &f) && setting("ml-dtypes", &r))
+        if (setting("ml-dtypes", &r))
             compare_codes("ml-dtypes", &ml[i], &f, &r, ml_code, 0);
-        if (format_of(ml[i].spec, &f) && setting("ml-dtypes-sat", &r))
+        if (setting("ml-dtypes-sat", &r))
             compare_codes("ml-dtypes-sat", &ml[i], &f, &r, ml_code, 1);
     }
     ml_dtypes_powers(0);
@@ -383,18 +367,18 @@ static unsigned cuda_e8m0(float x, int up, int saturate)
 static void nvidia(void)
 {
     for (size_t i = 0; i < sizeof cuda / sizeof cuda[0]; i++) {
-        fpemu_format f;
+        const fpemu_format f = lh_parsed(cuda[i].spec);
         fpemu_rounding r;
-        if (!format_of(cuda[i].spec, &f) || !setting("nvidia", &r))
+        if (!setting("nvidia", &r))
             continue;
         compare_codes("nvidia", &cuda[i], &f, &r, cuda_code, 1);
         r.overflow = FPEMU_OVERFLOW_IEEE; /* __NV_NOSAT */
         if (cuda[i].infinity || !strcmp(cuda[i].spec, "e4m3fn"))
             compare_codes("nvidia nosat", &cuda[i], &f, &r, cuda_code, 0);
     }
-    fpemu_format f;
+    const fpemu_format f = lh_parsed("e8m0");
     fpemu_rounding r;
-    if (!format_of("e8m0", &f) || !setting("nvidia", &r))
+    if (!setting("nvidia", &r))
         return;
     for (int variant = 0; variant < 4; variant++) {
         r.mode = variant & 1 ? FPEMU_MODE_RTP : FPEMU_MODE_RTZ;
@@ -429,9 +413,9 @@ static void pytorch(void)
     int differ = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (int divide = 0; divide < 2; divide++) {
-            fpemu_format f;
+            const fpemu_format f = lh_parsed(all[i].spec);
             fpemu_rounding r;
-            if (!format_of(all[i].spec, &f) || !setting(divide ? "pytorch-divide" : "pytorch-multiply", &r))
+            if (!setting(divide ? "pytorch-divide" : "pytorch-multiply", &r))
                 continue;
             volatile float inverse = 1.0f / all[i].scale;
             for (int set = 0; set <= SETS; set++) {
@@ -469,9 +453,7 @@ static void elsewhere(void)
             if ((is_float && compat <= FPEMU_COMPAT_LEE_INF) || (i == 3 && compat == FPEMU_COMPAT_QPYTORCH) ||
                 (i == 2 && compat >= FPEMU_COMPAT_PYTORCH_MULTIPLY))
                 continue;
-            fpemu_format f;
-            if (!format_of(specs[i], &f))
-                continue;
+            const fpemu_format f = lh_parsed(specs[i]);
             fpemu_rounding plain = fpemu_rounding_nearest(), with = plain;
             with.compat = (uint8_t)compat;
             for (int set = 0; set < SETS; set++) {

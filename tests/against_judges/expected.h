@@ -182,6 +182,35 @@ static inline int compare(const number *x, const number *y)
     return sx * mpz_cmp(a, b);
 }
 
+/* IEEE 754-2019, 9.6: the operand that a minimum or maximum chooses. */
+static inline const number *extremum(fpemu_operation operation, const number *a, const number *b)
+{
+    const int number_wins = operation >= FPEMU_OPERATION_MINIMUM_NUMBER;
+    const int smaller = operation == FPEMU_OPERATION_MINIMUM || operation == FPEMU_OPERATION_MINIMUM_NUMBER;
+    if (a->kind == NOT_A_NUMBER || b->kind == NOT_A_NUMBER)
+        return (a->kind == NOT_A_NUMBER) == number_wins ? b : a;
+    if (is_zero(a) && is_zero(b))
+        return smaller == a->negative ? a : b;
+    return smaller == (compare(a, b) < 0) ? a : b;
+}
+
+/* x becomes the exact result for the operands x, y and z; down: the mode is rtn. y may change. */
+static inline void operate(fpemu_operation operation, number *x, number *y, const number *z, int down)
+{
+    switch (operation) {
+    case FPEMU_OPERATION_SUB: y->negative = !y->negative; /* fall through */
+    case FPEMU_OPERATION_ADD: add(x, y, down); break;
+    case FPEMU_OPERATION_MUL: multiply(x, y); break;
+    case FPEMU_OPERATION_DIV: divide(x, y); break;
+    case FPEMU_OPERATION_FMA:
+        multiply(x, y);
+        add(x, z, down);
+        break;
+    case FPEMU_OPERATION_SQRT: square_root(x); break;
+    default: number_copy(x, extremum(operation, x, y)); break;
+    }
+}
+
 /* x in binary64: to odd (and then finite), or to nearest even. */
 static inline uint64_t in_binary64(const number *x, int to_odd)
 {

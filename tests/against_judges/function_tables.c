@@ -13,11 +13,6 @@ static const char *const own[TYPES] = {"fp16", "bf16"};
 
 static uint16_t table[WORDS + 1], looked_up[LONG], operands[LONG];
 
-static int same(double a, double b)
-{
-    return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
-}
-
 static void whole_table(const struct type *t, const char *spec, uint8_t mode, fpemu_function function)
 {
     fpemu_rounding r = fpemu_rounding_nearest();
@@ -31,7 +26,7 @@ static void whole_table(const struct type *t, const char *spec, uint8_t mode, fp
         return;
     for (unsigned i = 0; i < WORDS; i++) {
         const double want = (double)fpemu_apply_one_f32(&f, &r, function, (float)value_of(t, i), 7);
-        if (!same(want, value_of(t, table[i]))) {
+        if (!lh_same_f64(value_of(t, table[i]), want)) {
             first = differ ? first : i;
             differ++;
         }

@@ -160,7 +160,7 @@ static int listed(uint64_t i, double *x)
     }
     if (i >= 4096)
         return 0;
-    uint64_t seed = i, u = points_random(&seed);
+    uint64_t seed = i, u = split_mix(&seed);
     if (i % 2) /* near 1 */
         u = (u & 0x807fffff) | ((u >> 32) % 24 + 113) << 23;
     *x = carrier_value(32, u & 0xffffff00); /* 16 significant bits */
@@ -305,7 +305,7 @@ static void check_scalar(fpemu_function function)
     double wide[64], z[64];
     for (unsigned i = 0; i < 64; i++) {
         uint64_t state = i + 1;
-        x[i] = (float)ldexp((double)(points_random(&state) >> 49), -11) - (i % 2 ? 8 : 0);
+        x[i] = (float)ldexp((double)(split_mix(&state) >> 49), -11) - (i % 2 ? 8 : 0);
         wide[i] = (double)x[i];
     }
     if (fpemu_apply_f32(&subjects[0].parsed, &r, function, 64, x, y, NULL) ||

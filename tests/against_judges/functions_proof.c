@@ -12,7 +12,7 @@
  *
  * usage: functions_proof [--float] [FUNCTION...]
  */
-#include "../common.h"
+#include "../judges/bits.h"
 #include "../judges/functions.h"
 #include "core/functions.h"
 #include <mpfr.h>
@@ -118,13 +118,6 @@ static void check(tally *t, fpemu_function function, float operand, int against_
                (unsigned long long)y.high, (unsigned long long)y.low, y.kind);
 }
 
-static float number(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* Odd and even functions, whose code takes the sign off and puts it on again. */
 static int symmetric(fpemu_function function)
 {
@@ -144,7 +137,7 @@ static uint64_t run(fpemu_function function, int every_float)
     const clock_t start = clock();
     if (every_float) {
         for (uint64_t u = 0; u < UINT64_C(1) << (32 - symmetric(function)); u++) {
-            const float x = number((uint32_t)u);
+            const float x = lh_float((uint32_t)u);
             if (isfinite(x) && x != 0)
                 check(&t, function, x, 0, u % 65521 == 0);
         }
@@ -156,8 +149,8 @@ static uint64_t run(fpemu_function function, int every_float)
             const uint32_t significand = u >= 0x800000 ? (u & 0x7fffff) | 0x800000 : u;
             if (significand == 0 || significand / (significand & (0 - significand)) >= 65536)
                 continue;
-            check(&t, function, number(u), 1, u % 16384 == 0);
-            check(&t, function, number(u | 0x80000000), 1, u % 16384 == 0);
+            check(&t, function, lh_float(u), 1, u % 16384 == 0);
+            check(&t, function, lh_float(u | 0x80000000), 1, u % 16384 == 0);
         }
     }
     printf("%-9s %11llu %10llu %11llu %11llu   %8.2f %-16a %8.2f %-16a %6.0f %s\n", fpemu_function_name(function),

@@ -57,13 +57,6 @@ static uint32_t random_of(const fpemu_rounding *r, uint64_t stream, uint64_t ind
     return lh_bits(r->generator, r->seed, stream, r->offset + index, r->bits ? r->bits : 32);
 }
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Counters of one element that is x and becomes y. */
 static void count(const number *x, double y, uint32_t events)
 {
@@ -81,7 +74,7 @@ static void count(const number *x, double y, uint32_t events)
 static void round_number(const target *to, number *x, uint64_t t, uint64_t i)
 {
     const fpemu_rounding *r = &to->t->rounding;
-    const uint64_t stream = mix(r->stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    const uint64_t stream = mixed(r->stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
     const judge_result result = judge_number(to->j, to->carrier, x, random_of(r, stream, i));
     const double y = carrier_value(to->carrier, result.bits);
     if (to->counted)
@@ -1148,6 +1141,14 @@ static void check_calls(const char *text)
         judge_product(&spec, carrier, 1, beta, &part);
         const int64_t step = backward ? -2 : 2;
         const fpemu_order order = columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+        fpemu_prepared_gemm made, kept;
+        double alone = y[0];
+        if (dot) { /* the same by itself: uncounted, prepared, moved */
+            lh_check(!fpemu_prepare_gemm(&made, &spec, carrier, NULL), "%s: not prepared", text);
+            kept = made;
+            memset(&made, 255, sizeof made);
+            lh_check(!fpemu_run_dot(&kept, K, plain, 1, x, step, &alone, NULL), "%s: not run", text);
+        }
         const fpemu_status status = dot ? fpemu_dot(&spec, K, carrier, plain, 1, x, step, y, &stats)
                                         : fpemu_gemv(&spec, order, transpose, rows, M + K - rows, carrier, 1, plain, ld,
                                                      x, step, beta, y, step, &stats);
@@ -1157,6 +1158,7 @@ static void check_calls(const char *text)
             lh_check(carrier == 32 ? lh_same_f32((float)got, part.want[i]) : lh_same_f64(got, part.want[i]),
                      "%s: way %d output %zu: library %a, judge %a", text, way, i, got, part.want[i]);
         }
+        lh_check(!dot || memcmp(&alone, y, carrier / 8) == 0, "%s: way %d: another result alone", text, way);
         check_counts(text, carrier, &part, &stats);
     }
 }

@@ -25,13 +25,6 @@ static uint32_t draw(void)
     return (uint32_t)(state >> 32);
 }
 
-static float from_bits(uint32_t u)
-{
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
 /* Kinds of operands, 16 bits with 5 or 8 of exponent, and of c: */
 enum { ANY_BITS, MODERATE, SMALL, LARGE, SPECIAL, CANCEL, TINY_STEPS, KINDS };
 
@@ -55,12 +48,12 @@ static float draw_c(int kind)
 {
     const uint32_t u = draw(), sign = u & 0x80000000u, low = u & 0x7fffff;
     switch (kind) {
-    case ANY_BITS: return from_bits(u);
-    case SMALL: return from_bits(sign | (draw() % 4) << 23 | low);
-    case TINY_STEPS: return from_bits(sign | 1u << 23 | (low & 3)); /* next to the smallest normal number */
-    case LARGE: return from_bits(sign | (250 + draw() % 5) << 23 | low);
+    case ANY_BITS: return lh_float(u);
+    case SMALL: return lh_float(sign | (draw() % 4) << 23 | low);
+    case TINY_STEPS: return lh_float(sign | 1u << 23 | (low & 3)); /* next to the smallest normal number */
+    case LARGE: return lh_float(sign | (250 + draw() % 5) << 23 | low);
     case SPECIAL:
-        return draw() % 8 ? from_bits(sign | (draw() & 1 ? low : 0)) : from_bits(sign | 0x7f800000u | (low & 1));
+        return draw() % 8 ? lh_float(sign | (draw() & 1 ? low : 0)) : lh_float(sign | 0x7f800000u | (low & 1));
     case CANCEL: return ldexpf((float)(int32_t)(u >> 8) - 0x1p23f, -20);
     default: return ldexpf((float)(int32_t)(u >> 8) - 0x1p23f, -21);
     }
@@ -69,7 +62,7 @@ static float draw_c(int kind)
 static float value_of(uint16_t u, int fraction)
 {
     if (fraction == 7)
-        return from_bits((uint32_t)u << 16);
+        return lh_float((uint32_t)u << 16);
     const int e = u >> 10 & 31, m = u & 1023;
     const float x = e == 31 ? m ? NAN : INFINITY : ldexpf((float)(e ? m | 1024 : m), (e ? e : 1) - 25);
     return u & 0x8000 ? -x : x;

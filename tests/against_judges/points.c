@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* points.c - boundary-heavy inputs of a format, from the judge's idea of its values. */
 #include "points.h"
+#include "../judges/bits.h"
 #include "../judges/judge.h"
 
 typedef struct list {
@@ -19,14 +20,6 @@ static void *grown(void *memory, size_t *capacity, size_t size)
     return memory;
 }
 
-uint64_t points_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void push(points *p, uint64_t bits)
 {
     if (p->n == p->capacity)
@@ -37,32 +30,13 @@ static void push(points *p, uint64_t bits)
 /* v, or what the carrier has nearest to it, and `reach` numbers on each side. */
 static void push_near(points *p, unsigned carrier, double v, unsigned reach)
 {
-    if (carrier == 32) {
-        float down = (float)v, up = down;
-        uint32_t bits;
-        memcpy(&bits, &down, sizeof bits);
-        push(p, bits);
-        for (unsigned i = 0; i < reach; i++) {
-            down = nextafterf(down, -INFINITY);
-            up = nextafterf(up, INFINITY);
-            memcpy(&bits, &down, sizeof bits);
-            push(p, bits);
-            memcpy(&bits, &up, sizeof bits);
-            push(p, bits);
-        }
-    } else {
-        double down = v, up = v;
-        uint64_t bits;
-        memcpy(&bits, &v, sizeof bits);
-        push(p, bits);
-        for (unsigned i = 0; i < reach; i++) {
-            down = nextafter(down, -INFINITY);
-            up = nextafter(up, INFINITY);
-            memcpy(&bits, &down, sizeof bits);
-            push(p, bits);
-            memcpy(&bits, &up, sizeof bits);
-            push(p, bits);
-        }
+    double down = carrier == 32 ? (double)(float)v : v, up = down;
+    push(p, carrier_bits(carrier, down));
+    for (unsigned i = 0; i < reach; i++) {
+        down = carrier == 32 ? (double)nextafterf((float)down, -INFINITY) : nextafter(down, -INFINITY);
+        up = carrier == 32 ? (double)nextafterf((float)up, INFINITY) : nextafter(up, INFINITY);
+        push(p, carrier_bits(carrier, down));
+        push(p, carrier_bits(carrier, up));
     }
 }
 
@@ -86,16 +60,7 @@ static void push_specials(points *p, unsigned carrier)
 
 static void add_value(list *l, judge *j, unsigned carrier, uint64_t code)
 {
-    uint64_t bits = judge_decode(j, code);
-    double v;
-    if (carrier == 32) {
-        uint32_t narrow = (uint32_t)bits;
-        float single;
-        memcpy(&single, &narrow, sizeof single);
-        v = (double)single;
-    } else {
-        memcpy(&v, &bits, sizeof v);
-    }
+    const double v = carrier_value(carrier, judge_decode(j, code));
     if (!isfinite(v))
         return;
     if (l->n == l->capacity)
@@ -128,13 +93,13 @@ static void sample_codes(list *l, judge *j, unsigned carrier, const fpemu_format
             add_around(l, j, carrier, s + top - (UINT64_C(1) << i));
         }
         for (i = 0; i < 24; i++)
-            add_around(l, j, carrier, (s | points_random(seed)) & mask);
+            add_around(l, j, carrier, (s | split_mix(seed)) & mask);
         if (f->kind != FPEMU_KIND_FLOAT)
             continue;
         for (E = 0; E < many; E++) {
             uint64_t c = s + (E << f->mantissa_bits);
             int64_t from_bias = (int64_t)E - f->bias;
-            if (many > 64 && E > 3 && E + 5 < many && (from_bias < -1 || from_bias > 2) && points_random(seed) % 8)
+            if (many > 64 && E > 3 && E + 5 < many && (from_bias < -1 || from_bias > 2) && split_mix(seed) % 8)
                 continue;
             add_around(l, j, carrier, c);
             add_around(l, j, carrier, c + (UINT64_C(1) << f->mantissa_bits >> 1));
@@ -202,15 +167,13 @@ static void push_past_end(points *p, unsigned carrier, double end, double inner,
 static uint64_t random_in_range(unsigned carrier, double lowest, double max, double smallest, int linear,
                                 uint64_t *seed)
 {
-    uint64_t r = points_random(seed), bits;
+    const uint64_t r = split_mix(seed);
     double v;
-    uint32_t narrow;
-
     if (linear) {
         v = lowest + (max - lowest) * (ldexp((double)(r >> 11), -53) * 1.5 - 0.25);
     } else {
         int low = ilogb(smallest) - 3, high = ilogb(fmax(max, -lowest)) + 3;
-        uint64_t pick = points_random(seed);
+        uint64_t pick = split_mix(seed);
         v = ldexp(1 + ldexp((double)(r >> 12), -52), low + (int)(pick % (uint64_t)(high - low)));
         /* Few significant bits now and then: such inputs lie on grid points and ties. */
         if (v != 0 && pick >> 60 < 4)
@@ -218,10 +181,7 @@ static uint64_t random_in_range(unsigned carrier, double lowest, double max, dou
         if (pick >> 59 & 1)
             v = -v;
     }
-    float single = (float)v;
-    memcpy(&narrow, &single, sizeof narrow);
-    memcpy(&bits, &v, sizeof bits);
-    return carrier == 32 ? narrow : bits;
+    return carrier_bits(carrier, v);
 }
 
 int points_make(points *p, const fpemu_format *f, unsigned carrier, const points_want *want)
@@ -271,7 +231,7 @@ int points_make(points *p, const fpemu_format *f, unsigned carrier, const points
     if (f->kind == FPEMU_KIND_POSIT)
         push_posit_middles(p, f, carrier, want, &seed);
     for (i = 0; i < want->random - want->random / 2; i++)
-        push(p, points_random(&seed) >> (64 - carrier));
+        push(p, split_mix(&seed) >> (64 - carrier));
     free(l.v);
 
     qsort(p->x, p->n, sizeof *p->x, by_bits);

@@ -23,7 +23,4 @@ typedef struct points_want {
 int points_make(points *p, const fpemu_format *format, unsigned carrier, const points_want *want);
 void points_free(points *p);
 
-/* splitmix64, for the tests' own choices. */
-uint64_t points_random(uint64_t *state);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sweep.c - all binary32 inputs of one format and rounding, library against judge. */
 #include "sweep.h"
+#include "../judges/bits.h"
 
 #define CHUNK ((size_t)1 << 16)
 #define BLOCK ((size_t)512)
@@ -25,17 +26,10 @@ typedef struct walk {
     uint64_t last_asked; /* so that runs of length 1 are asked about once */
 } walk;
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-/* Inputs first..end-1 gave y: their weights mix(i + 1) - mix(i) add up to one difference. */
+/* Inputs first..end-1 gave y: their weights mixed(i + 1) - mixed(i) add up to one difference. */
 static void digest(walk *w, uint64_t first, uint64_t end, uint32_t y)
 {
-    w->s->digest += (mix(end) - mix(first)) * mix(y + UINT64_C(0x9e3779b97f4a7c15));
+    w->s->digest += (mixed(end) - mixed(first)) * mixed(y + UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static void mismatch(walk *w, uint32_t x, uint64_t judged, uint32_t library)
@@ -117,7 +111,6 @@ static uint32_t wrapped(const fpemu_format *f, unsigned mode, uint32_t x)
     uint64_t M = E ? (x & 0x7fffff) | 0x800000 : x & 0x7fffff;
     int shift = (E ? E : 1) - 150 + f->fraction_bits;
     uint64_t q, modulus = UINT64_C(1) << f->bits;
-    uint32_t bits;
 
     if (shift >= 0) {
         q = shift >= (int)f->bits ? 0 : M << shift;
@@ -143,8 +136,7 @@ static uint32_t wrapped(const fpemu_format *f, unsigned mode, uint32_t x)
     q &= modulus - 1;
     float y = f->is_signed && q >= modulus / 2 ? -ldexpf((float)(modulus - q), -f->fraction_bits)
                                                : ldexpf((float)q, -f->fraction_bits);
-    memcpy(&bits, &y, sizeof bits);
-    return bits;
+    return lh_float_bits(y);
 }
 
 static void judge_wrapped(walk *w, uint32_t first, size_t n)

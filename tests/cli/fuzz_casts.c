@@ -182,10 +182,7 @@ enum sr_defect { SR_RIGHT, SR_ZERO, SR_SUBNORMAL, SR_MOVES, SR_BITS, SR_BYTE, SR
 
 static uint32_t random_bits(uint64_t *state)
 {
-    *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    uint64_t z = (*state ^ *state >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (uint32_t)(z >> 32);
+    return (uint32_t)(split_mix(state) >> 32);
 }
 
 static uint8_t sr(float x, uint32_t random, enum sr_defect defect)

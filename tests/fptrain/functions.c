@@ -3,26 +3,17 @@
  * the C library, and with the bits of glibc 2.36 (x86-64 with FMA), whose digests over each 4099th float stand here. */
 #include "ops/functions.h"
 
+#include "../judges/bits.h"
 #include "expect.h"
 
 enum { STRIDE = 4099, N = 1 << 20 };
 
-static float from_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 static uint64_t digest(const float *y)
 {
     uint64_t d = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < N; i++) {
-        uint32_t bits;
-        memcpy(&bits, &y[i], sizeof bits);
+    for (int i = 0; i < N; i++)
         if (y[i] == y[i])
-            d = (d ^ bits) * UINT64_C(0x100000001b3);
-    }
+            d = (d ^ lh_float_bits(y[i])) * UINT64_C(0x100000001b3);
     return d;
 }
 
@@ -54,7 +45,7 @@ static void check_function(const struct function *f)
     static float x[N], y[N];
     double worst = 0;
     for (int i = 0; i < N; i++)
-        x[i] = from_bits((uint32_t)i * STRIDE);
+        x[i] = lh_float((uint32_t)i * STRIDE);
     f->ours(N, x, y);
     for (int i = 0; i < N; i++) {
         const long double want = f->judge((long double)x[i]);

@@ -205,8 +205,7 @@ static void look(rounds *calls, role which, int index, size_t n, float *x)
     witness *w = (witness *)calls;
     w->r->calls.round(&w->r->calls, which, index, n, x);
     w->count[which == ROLE_DV][index]++;
-    for (size_t i = 0; i < n * sizeof *x; i++)
-        w->hash[which == ROLE_DV][index] = (w->hash[which == ROLE_DV][index] ^ ((unsigned char *)x)[i]) * 0x100000001b3;
+    w->hash[which == ROLE_DV][index] = fnv(w->hash[which == ROLE_DV][index], x, n * sizeof *x);
 }
 
 static bool may_part(rounds *calls, role which, int index)

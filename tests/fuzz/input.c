@@ -3,18 +3,11 @@
 #include "common/system.h"
 
 #include "input.h"
+#include "reader.h"
 
 #include <unistd.h>
 
 #include "files/container.h"
-
-void insist(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "reader: %s\n", what);
-        abort();
-    }
-}
 
 /* A container from its header, then data with their checksums where the header says that they lie. */
 static void write_container(FILE *file, const uint8_t *bytes, size_t length, size_t size)

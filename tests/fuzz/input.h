@@ -7,9 +7,6 @@
 
 #include "files/model.h"
 
-/* Ends the program, which the fuzzer takes as a finding, where the condition does not hold. */
-void insist(int condition, const char *what);
-
 /* Writes the bytes. A mutated header would hardly ever have the right length or checksum: a header of JSON that comes
  * alone, of safetensors or a container, gets them, in a container with data where the header says that they lie. */
 void input_write(FILE *file, model_kind kind, const void *bytes, size_t size);

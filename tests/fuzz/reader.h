@@ -14,4 +14,13 @@ extern const char *const reader_corpus;
 int reader_run(const char *kind, const uint8_t *bytes, size_t size);
 extern char reader_reason[256]; /* of the last refusal */
 
+/* Ends the program, which the fuzzer takes as a finding, where the condition does not hold. */
+static inline void insist(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "%s: %s\n", reader_corpus, what);
+        abort();
+    }
+}
+
 #endif

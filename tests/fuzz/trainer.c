@@ -30,14 +30,6 @@ char reader_reason[256];
 const char *const reader_corpus = "trainer";
 static trouble why;
 
-static void insist(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "trainer: %s\n", what);
-        abort();
-    }
-}
-
 /* The bytes as a file, which source_close closes. NULL where they are packed and the unpacker does not start. */
 static source *as_source(const uint8_t *bytes, size_t size)
 {
@@ -94,38 +86,35 @@ static bool run_cifar(const uint8_t *bytes, size_t size)
     return good;
 }
 
-static bool run_text(const uint8_t *bytes, size_t size)
+/* What is read makes the same bytes. */
+static bool check_text(const uint8_t *bytes, size_t size, bool utf8)
 {
     dataset d = {.classes = 0};
     source *s = as_source(bytes, size);
-    const bool good = s && text_read(&d, s, &(dataset_options){.utf8 = false}, &why);
-    source_close(s);
-    for (size_t i = 0; good && i < d.text_length; i++)
-        insist(d.text[i] < d.classes, "a class out of range");
-    insist(!good || d.train.count + d.test.count == d.text_length, "characters are lost");
-    if (good && bytes[0] != 0x1f && bytes[0] != 0xfd)
-        for (size_t i = 0; i < size; i++)
-            insist(d.symbol[d.text[i]] == bytes[i], "another text");
-    dataset_free(&d);
-    return good;
-}
-
-/* The code points that are read make the same bytes. */
-static bool run_utf8(const uint8_t *bytes, size_t size)
-{
-    dataset d = {.classes = 0};
-    source *s = as_source(bytes, size);
-    const bool good = s && text_read(&d, s, &(dataset_options){.utf8 = true}, &why);
+    const bool good = s && text_read(&d, s, &(dataset_options){.utf8 = utf8}, &why);
+    const bool plain = good && bytes[0] != 0x1f && bytes[0] != 0xfd;
     source_close(s);
     size_t length = 0;
     for (size_t i = 0; good && i < d.text_length; i++) {
         insist(d.text[i] < d.classes, "a class out of range");
         const uint32_t code = d.symbol[d.text[i]];
-        length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        insist(utf8 || !plain || (i < size && code == bytes[i]), "another text");
+        length += !utf8 || code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     }
-    insist(!good || bytes[0] == 0x1f || bytes[0] == 0xfd || length == size, "another length");
+    insist(!plain || length == size, "another length");
+    insist(!good || d.train.count + d.test.count == d.text_length, "characters are lost");
     dataset_free(&d);
     return good;
+}
+
+static bool run_text(const uint8_t *bytes, size_t size)
+{
+    return check_text(bytes, size, false);
+}
+
+static bool run_utf8(const uint8_t *bytes, size_t size)
+{
+    return check_text(bytes, size, true);
 }
 
 static void check_split(const dataset *d, const split *s)

@@ -347,6 +347,16 @@ int ref_generic_max(size_t i, fpemu_format *f, char *text, double *max)
     return 0;
 }
 
+void ref_each(void (*visit)(const char *spec, const fpemu_format *parameters, int named))
+{
+    fpemu_format f;
+    char text[80];
+    for (size_t i = 0; ref_formats(i); i++)
+        visit(ref_formats(i)->spec, &ref_formats(i)->f, 1);
+    for (size_t i = 0; ref_generic(i, &f, text); i++)
+        visit(text, &f, 0);
+}
+
 int ref_parameters(const char *spec, fpemu_format *f)
 {
     const ref_format *named = ref_find(spec);

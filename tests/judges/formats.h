@@ -32,6 +32,8 @@ fpemu_format ref_posit(unsigned n, unsigned es);
 int ref_generic(size_t i, fpemu_format *f, char *text);
 /* The same, with the largest value of a float; 0 where nobody worked it out, and of other kinds. */
 int ref_generic_max(size_t i, fpemu_format *f, char *text, double *max);
+/* Calls `visit` with each of both. */
+void ref_each(void (*visit)(const char *spec, const fpemu_format *parameters, int named));
 /* Of a format of either list, by its spec there; returns 0 if it is of neither. */
 int ref_parameters(const char *spec, fpemu_format *f);
 

@@ -481,15 +481,6 @@ lh_result lh_round(const lh_format *f, int carrier, lh_rounding how, double x)
 
 /* ------------------------------------------------------------------------------------------------ random words */
 
-static uint64_t mix(uint64_t z)
-{
-    z ^= z >> 30;
-    z *= UINT64_C(0xbf58476d1ce4e5b9);
-    z ^= z >> 27;
-    z *= UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 void lh_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
     uint32_t c[4], k0 = key[0], k1 = key[1];
@@ -514,9 +505,9 @@ uint32_t lh_word(int generator, uint64_t seed, uint64_t stream, uint64_t j)
         return out[j >> 5 & 3];
     }
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t b = mix(mix(seed + golden) ^ stream), h = j >> 32;
-    uint32_t k0 = (uint32_t)(mix(b + (2 * h + 1) * golden) >> 32);
-    uint32_t k1 = (uint32_t)(mix(b + (2 * h + 2) * golden) >> 32), x = (uint32_t)j ^ k0;
+    uint64_t b = mixed(mixed(seed + golden) ^ stream), h = j >> 32;
+    uint32_t k0 = (uint32_t)(mixed(b + (2 * h + 1) * golden) >> 32);
+    uint32_t k1 = (uint32_t)(mixed(b + (2 * h + 2) * golden) >> 32), x = (uint32_t)j ^ k0;
     x ^= x >> 17;
     x *= UINT32_C(0xed5ad4bb);
     x ^= (x >> 11) ^ k1;

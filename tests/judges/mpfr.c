@@ -6,6 +6,7 @@
  * Fixed point: mpfr_rint and its relatives on x * 2^fl. No opinion on ties toward zero, odd, stochastic and
  * `none` subnormals, ties to even with one digit (MPFR's rule there is another), affine integers and posits.
  */
+#include "bits.h"
 #include "judge.h"
 #include <mpfr.h>
 
@@ -23,30 +24,6 @@ typedef struct by_mpfr {
 } by_mpfr;
 
 enum { NUMBER, INF, NOT_A_NUMBER };
-
-static const uint64_t canonical_nan = 0x7ff8000000000000;
-
-static uint64_t to_carrier(const by_mpfr *j, double v)
-{
-    uint64_t wide;
-    uint32_t narrow;
-    float single = (float)v;
-    memcpy(&wide, &v, sizeof wide);
-    memcpy(&narrow, &single, sizeof narrow);
-    if (isnan(v))
-        return j->width == 32 ? 0x7fc00000 : canonical_nan;
-    return j->width == 32 ? narrow : wide;
-}
-
-static double from_carrier(const by_mpfr *j, uint64_t bits)
-{
-    double v;
-    float single;
-    uint32_t narrow = (uint32_t)bits;
-    memcpy(&v, &bits, sizeof v);
-    memcpy(&single, &narrow, sizeof single);
-    return j->width == 32 ? (double)single : v;
-}
 
 static int nan_exists(const fpemu_format *f)
 {
@@ -121,7 +98,7 @@ static double value_of(const fpemu_format *f, uint64_t code)
 static uint64_t mpfr_judge_decode(judge *base, uint64_t code)
 {
     by_mpfr *j = (by_mpfr *)base;
-    return to_carrier(j, value_of(&j->f, code));
+    return carrier_bits(j->width, value_of(&j->f, code));
 }
 
 /* Values to codes: the place of the magnitude in its binade. */
@@ -272,7 +249,7 @@ static double overflow_result(by_mpfr *j, int negative)
 
 static judge_result nan_result(const by_mpfr *j, int negative, int want_code)
 {
-    judge_result r = {to_carrier(j, NAN), 0, 0};
+    judge_result r = {carrier_bits(j->width, NAN), 0, 0};
     double v;
     if (nan_exists(&j->f)) {
         r.code = want_code ? code_of(j, NAN) : 0;
@@ -284,7 +261,7 @@ static judge_result nan_result(const by_mpfr *j, int negative, int want_code)
     case FPEMU_NAN_ZERO: v = 0.0; break;
     default: r.code = want_code && j->f.kind == FPEMU_KIND_FLOAT ? code_of(j, j->max) : 0; return r;
     }
-    r.bits = to_carrier(j, v);
+    r.bits = carrier_bits(j->width, v);
     r.code = want_code ? code_of(j, v) : 0;
     return r;
 }
@@ -294,7 +271,7 @@ static judge_result mpfr_judge_round(judge *base, uint64_t bits, uint32_t random
     by_mpfr *j = (by_mpfr *)base;
     const fpemu_format *f = &j->f;
     judge_result r = {0, 0, 0};
-    double x = from_carrier(j, bits), y;
+    double x = carrier_value(j->width, bits), y;
     int e8m0 = f->kind == FPEMU_KIND_FLOAT && f->specials == FPEMU_SPECIALS_E8M0;
     (void)random;
     if (isnan(x))
@@ -330,7 +307,7 @@ static judge_result mpfr_judge_round(judge *base, uint64_t bits, uint32_t random
     r.events |= isnan(y) && !(r.events & JUDGE_OVERFLOW) ? JUDGE_INVALID : 0;
     if (f->kind == FPEMU_KIND_FLOAT && y != 0 && fabs(y) < ldexp(1.0, j->emin) && j->max >= ldexp(1.0, j->emin))
         r.events |= JUDGE_SUBNORMAL;
-    r.bits = to_carrier(j, y);
+    r.bits = carrier_bits(j->width, y);
     r.code = want_code ? code_of(j, y) : 0;
     return r;
 }

@@ -84,6 +84,7 @@ def test_what_is_shown(tmp_path):
     svg = choice.plot(tmp_path / "choice.svg")
     assert (tmp_path / "choice.svg").read_text() == svg
     assert svg.count("<circle") == 6 and svg.count('fill="#4477aa"') == 3
+    refuses(ValueError, lambda: choice.plot(tmp_path / "choice.png"), "plots are SVG")
 
 
 def test_refusals():

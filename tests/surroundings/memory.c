@@ -30,8 +30,7 @@ static uint64_t inputs(const call *c, void *const *at)
 {
     uint64_t digest = 7;
     for (int i = 0; i < CALL_FIRST_WRITTEN; i++)
-        for (size_t j = 0; j < c->need[i].bytes; j++)
-            digest = (digest ^ ((const unsigned char *)at[i])[j]) * UINT64_C(0x100000001b3);
+        digest = fnv(digest, at[i], c->need[i].bytes);
     return digest;
 }
 

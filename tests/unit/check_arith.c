@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_arith.c - operations and comparisons: arguments, exceptions, scales. What results are right, of
- * special values, in slices and threads, in place and of one number for a whole array, is for tests/against_judges and
- * tests/fuzz/api.sh. */
+/* check_arith.c - operations and comparisons: arguments, exceptions, error sums. What results are right, of special
+ * values, of operands with scales, in slices and threads, in place and of one number for a whole array, is for
+ * tests/against_judges and tests/fuzz/api.sh. */
 #include "suite.h"
 
 enum { N = 3000 };
@@ -161,21 +161,6 @@ START_TEST(exceptions_counted)
 }
 END_TEST
 
-/* A single number may be an element of the result: it is read first. */
-START_TEST(single_number_in_the_result)
-{
-    fpemu_format f = format_of("bf16");
-    fpemu_rounding r = fpemu_rounding_stochastic(1, 0);
-    float copy[N];
-    const float *const scaled[] = {copy, copy + 900};
-    const size_t steps[] = {1, 0};
-    memcpy(copy, a32, sizeof copy);
-    GIVES_OK(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_MUL, N, scaled, steps, copy, NULL));
-    for (size_t i = 0; i < N; i++)
-        ck_assert(copy[i] == fpemu_arith_one_f32(&f, &r, FPEMU_OPERATION_MUL, a32[i], a32[900], 0, i));
-}
-END_TEST
-
 /* Sums are those of the exact result as binary64 rounds it. */
 START_TEST(error_sums)
 {
@@ -202,42 +187,6 @@ START_TEST(error_sums)
     GIVES_OK(two_f64(FPEMU_OPERATION_MUL, &wide, &r, 1, &big, &big, z64, &stats));
     ck_assert(stats.overflow == 1 && stats.clipped == 1 && stats.infinite == 0 && stats.max_abs == 0);
     ck_assert(stats.inexact == 1 && fpemu_stats_sum_square(&stats) == 0);
-}
-END_TEST
-
-START_TEST(scaled_by_hand)
-{
-    /* an MX block of E2M1: 3 * 2^4 + 0.5 * 2^-6, in three significant bits of fraction */
-    const float a[] = {3, 6, -1.5f, 4}, b[] = {0.5f, 2, 1.5f, 0}, sa[] = {16, 0x1p-127f}, sb[] = {0x1p-6f, 0x1p127f};
-    const float *const operands[] = {a, b, b};
-    const fpemu_operand_scales_f32 pairs[] = {{{sa}, 2, 0}, {{sb}, 2, 0}, {{NULL}, 0, 0}},
-                                   whole[] = {{{sa}, 0, 0}, {{sb + 1}, 0, 5}};
-    const fpemu_operand_scales_f32 again[] = {{{sa}, 1, 2}, {{sb}, 3, 1}};
-    fpemu_format f = format_of("fp32"), narrow = format_of("e4m3fn");
-    fpemu_rounding r = fpemu_rounding_nearest();
-    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, &stats));
-    ck_assert(y32[0] == 48 + 0x1p-7f && y32[1] == 96 + 0x1p-5f && y32[2] == 1.5f * 0x1p127f && y32[3] == 0x1p-125f);
-    ck_assert_uint_eq(stats.inexact, 1);
-    r.mode = FPEMU_MODE_RTP;
-    GIVES_OK(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, NULL));
-    ck_assert(y32[0] == 52 && y32[1] == 104 && isnan(y32[2]) && y32[3] == 0x1p-9f);
-    r.mode = FPEMU_MODE_RNE;
-    /* what no binary32 number holds: 3 * 16 * 2 * 2^127, and half of the smallest subnormal number, squared */
-    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_DIV, 2, operands, NULL, whole, y32, NULL));
-    ck_assert(y32[0] == 48 * 0x1p-126f && y32[1] == 96 * 0x1p-128f);
-    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, operands, NULL, again, y32, NULL));
-    ck_assert(y32[0] == 24 * 0x1p-6f && y32[1] == 12 * 0x1p-133f);
-    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_SQRT, 4, operands, NULL, again, y32, NULL));
-    ck_assert(y32[0] == 6.92820310592651367f && isnan(y32[2]) && y32[3] == 0x1.6a09e6p-63f);
-    GIVES_OK(fpemu_compare_scaled_f32(FPEMU_RELATION_LT, 4, operands, NULL, pairs, truth));
-    ck_assert(truth[0] == 0 && truth[1] == 0 && truth[2] == 1 && truth[3] == 0);
-    /* a NaN scale, and zero times infinity */
-    const float infinite[] = {INFINITY, 1}, zero[] = {0, NAN};
-    const float *const special[] = {infinite, b};
-    const fpemu_operand_scales_f32 none[] = {{{zero}, 1, 0}, {{NULL}, 0, 0}};
-    memset(&stats, 0, sizeof stats);
-    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, special, NULL, none, y32, &stats));
-    ck_assert(isnan(y32[0]) && isnan(y32[1]) && stats.nan == 2 && stats.invalid == 0);
 }
 END_TEST
 
@@ -279,6 +228,5 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("arith", setup, refused, exceptions_counted, single_number_in_the_result, error_sums,
-                     scaled_by_hand, scaled_refused);
+    return RUN_SUITE("arith", setup, refused, exceptions_counted, error_sums, scaled_refused);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_format.c - formats: derived limits against published numbers, refusals, queries against enumeration. */
 
+#include "../judges/bits.h"
 #include "../judges/formats.h"
 #include "suite.h"
-
-static uint64_t bits_of(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
 
 /* ------------------------------------------------------------------------------------- published numbers */
 
@@ -337,7 +331,7 @@ static void check_queries(const fpemu_format *f, const char *spec)
         const double x = fpemu_decode_one_f64(f, code);
         nans += isnan(x) != 0;
         infinite |= isinf(x) != 0;
-        negative_zero |= bits_of(x) == bits_of(-0.0);
+        negative_zero |= lh_double_bits(x) == lh_double_bits(-0.0);
         if (isfinite(x))
             want[n++] = x + 0.0; /* -0 to +0 */
     }
@@ -360,13 +354,13 @@ static void check_queries(const fpemu_format *f, const char *spec)
     for (size_t i = 0; i < unique; i++) {
         const double x = want[i], up = i + 1 < unique ? want[i + 1] : (double)NAN;
         const double down = i > 0 ? want[i - 1] : (double)NAN;
-        REQUIRE(bits_of(got[i]) == bits_of(x), "%s: value %zu is %a, not %a", spec, i, got[i], x);
+        REQUIRE(lh_double_bits(got[i]) == lh_double_bits(x), "%s: value %zu is %a, not %a", spec, i, got[i], x);
         REQUIRE(fpemu_decode_one_f64(f, codes[i]) == x, "%s: code of %a", spec, x);
         REQUIRE(fpemu_encode_one_f64(f, &nearest, x, 0) == codes[i], "%s: %a codes as %llx, not %llx", spec, x,
                 (unsigned long long)fpemu_encode_one_f64(f, &nearest, x, 0), (unsigned long long)codes[i]);
         REQUIRE(fpemu_format_represents(f, x), "%s: %a is a value", spec, x);
-        REQUIRE(bits_of(fpemu_format_next_up(f, x)) == bits_of(up), "%s: up from %a", spec, x);
-        REQUIRE(bits_of(fpemu_format_next_down(f, x)) == bits_of(down), "%s: down from %a", spec, x);
+        REQUIRE(lh_double_bits(fpemu_format_next_up(f, x)) == lh_double_bits(up), "%s: up from %a", spec, x);
+        REQUIRE(lh_double_bits(fpemu_format_next_down(f, x)) == lh_double_bits(down), "%s: down from %a", spec, x);
         if (i + 1 < unique) {
             const double between = x / 2 + up / 2;
             const int apart = x < between && between < up; /* else binary64 has nothing between them */
@@ -380,8 +374,9 @@ static void check_queries(const fpemu_format *f, const char *spec)
             x >= ldexp(1, f->emin))
             min_normal = x;
     }
-    REQUIRE(fpemu_format_max(f) == want[unique - 1] && bits_of(fpemu_format_lowest(f)) == bits_of(want[0]), "%s: ends",
-            spec);
+    REQUIRE(fpemu_format_max(f) == want[unique - 1] &&
+                lh_double_bits(fpemu_format_lowest(f)) == lh_double_bits(want[0]),
+            "%s: ends", spec);
     REQUIRE(fpemu_decode_one_f64(f, f->max_code) == fpemu_format_max(f), "%s: max_code", spec);
     REQUIRE(fpemu_decode_one_f64(f, f->lowest_code) == fpemu_format_lowest(f), "%s: lowest_code", spec);
     REQUIRE(!f->has_nan || isnan(fpemu_decode_one_f64(f, f->nan_code)), "%s: nan_code", spec);
@@ -436,7 +431,7 @@ START_TEST(queries_of_named)
         REQUIRE(fpemu_format_max(&named) == fpemu_format_max(&f) &&
                     fpemu_format_lowest(&named) == fpemu_format_lowest(&f) &&
                     fpemu_format_value_count(&named) == fpemu_format_value_count(&f) &&
-                    bits_of(fpemu_format_next_up(&named, 0.3)) == bits_of(fpemu_format_next_up(&f, 0.3)),
+                    lh_double_bits(fpemu_format_next_up(&named, 0.3)) == lh_double_bits(fpemu_format_next_up(&f, 0.3)),
                 "%s and its element", fpemu_format_name((fpemu_name)name, 0));
         if (f.bits <= 16)
             check_queries(&f, fpemu_format_name((fpemu_name)name, 0));

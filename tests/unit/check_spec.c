@@ -5,15 +5,6 @@
 #include <fenv.h>
 #include <locale.h>
 
-/* splitmix64 */
-static uint64_t draw(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 START_TEST(canonical_form)
 {
     static const struct {
@@ -388,7 +379,7 @@ START_TEST(decimals)
         char number[64], spec[96], text[256];
         fpemu_format f;
         double x;
-        uint64_t u = draw() >> 1;
+        uint64_t u = split_mix(&random_state) >> 1;
         if (i % 3 == 1) /* near powers of two */
             u = (u & UINT64_C(0x7ff0000000000000)) + below(3) - 1;
         if (i % 3 == 2) /* few digits */

@@ -93,7 +93,8 @@ class _Quantize:
     gradient: tuple[str, tuple[int, ...]] | None
 
 
-def _quantize_once(call: _Quantize, x: jax.Array, state: Any, whole: Any, words: Any) -> tuple[jax.Array, jax.Array]:
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _quantize(call: _Quantize, x: jax.Array, state: Any, whole: Any, words: Any) -> tuple[jax.Array, jax.Array]:
     attributes: dict[str, Any] = {}
     starts: Any = np.zeros(0, np.uint32)
     if call.sharding is not None and x.ndim:
@@ -108,11 +109,6 @@ def _quantize_once(call: _Quantize, x: jax.Array, state: Any, whole: Any, words:
                            format=call.format, rounding=np.array(call.rounding, np.int64),
                            axis=np.int64(call.axis), rank=np.int64(x.ndim), **attributes)
     return y, words
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _quantize(call: _Quantize, x: jax.Array, state: Any, whole: Any, words: Any) -> tuple[jax.Array, jax.Array]:
-    return _quantize_once(call, x, state, whole, words)
 
 
 def _quantize_forward(call: _Quantize, x: jax.Array, state: Any, whole: Any, words: Any) -> tuple[Any, Any]:
@@ -244,9 +240,10 @@ def decode(codes: Any, format: FormatLike, dtype: Any = jnp.float32) -> Any:  # 
 
 # -------------------------------------------------------------------------------------------- arithmetic
 
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _arith_once(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
-                *operands: jax.Array) -> Any:
+def _arith(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
+           *operands: jax.Array) -> Any:
     x = operands[0]
     return _calls.call("arith", [(x.shape, x.dtype)], state, *operands, format=format,
                        rounding=np.array(rounding, np.int64), rank=np.int64(x.ndim), operation=np.int64(operation))[0]
@@ -266,12 +263,6 @@ def _exact_function(name: str) -> Any:
                                "silu": jax.nn.silu, "gelu": functools.partial(jax.nn.gelu, approximate=False),
                                "softplus": jax.nn.softplus, "exp10": lambda x: 10.0**x}
     return special[name] if name in special else getattr(jnp, name)
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
-def _arith(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
-           *operands: jax.Array) -> Any:
-    return _arith_once(operation, format, rounding, state, *operands)
 
 
 def _arith_forward(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
@@ -343,16 +334,12 @@ def apply(name: str, a: Any, format: FormatLike, rounding: RoundingLike = "rne",
 
 # ------------------------------------------------------------------------------------------------ products
 
-def _matmul_once(spec: str, request: Any, state: Any, a: jax.Array, b: jax.Array, words: Any) -> Any:
-    attributes = {} if request is None else {"request": np.array(request, np.int64)}
-    shape = (max(a.shape[0], b.shape[0]), a.shape[1], b.shape[2])
-    return _calls.call("matmul", [(shape, a.dtype), (words.shape, jnp.uint32)], state, a, b, words, spec=spec,
-                       **attributes)
-
-
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
 def _matmul(spec: str, backward: str, request: Any, state: Any, a: jax.Array, b: jax.Array, words: Any) -> Any:
-    return tuple(_matmul_once(spec, request, state, a, b, words))
+    attributes = {} if request is None else {"request": np.array(request, np.int64)}
+    shape = (max(a.shape[0], b.shape[0]), a.shape[1], b.shape[2])
+    return tuple(_calls.call("matmul", [(shape, a.dtype), (words.shape, jnp.uint32)], state, a, b, words, spec=spec,
+                             **attributes))
 
 
 def _matmul_forward(spec: str, backward: str, request: Any, state: Any, a: jax.Array, b: jax.Array, words: Any) -> Any:

@@ -124,10 +124,7 @@ def _quantize(counts: Any, x: Tensor, format: str, rounding: str = "rne", state:
               axis: int = -1, ste: str = "identity", backward: str | None = None, backward_rounding: str = "rne",
               backward_stats: Tensor | None = None, whole: Sequence[int] | None = None,
               start: Sequence[int] | None = None, range: Tensor | None = None) -> Tensor:
-    _check(x, format, rounding, state, axis)
-    _autograd.check_gradient(format, ste, backward, backward_rounding)
-    x = x.detach()
-    y = torch.empty_like(x)
+    y, x = _quantize_fake(x, format, rounding, state, axis, ste, backward, backward_rounding), x.detach()
     _quantize_into(counts, x, y, format, rounding, state, axis, whole, start, range)
     return y
 
@@ -168,8 +165,7 @@ def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
 
 
 def _encode(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
-    _check(x, format, rounding, state)
-    codes, how = torch.empty_like(x, dtype=code_dtype(format)), _device.drawn(x, rounding, state)
+    codes, how = _encode_fake(x, format, rounding, state), _device.drawn(x, rounding, state)
     if _device.holds(x):
         return _device.run(ENCODE, [x.detach()], codes, format_of(format), how, stats=counts)
     fpemu.encode(x.detach(), format_of(format), how[0], out=codes, stats=counts)

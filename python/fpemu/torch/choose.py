@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 from xml.sax.saxutils import escape
 
 import torch
@@ -80,17 +80,16 @@ class Choice(dict[str, Recipe]):
         return "\n".join([f"dB of {self._what}, by layer", *lines,
                           f"{self.bits:.3f} bits a weight, {self.sqnr:.2f} dB{end}"])
 
-    def plot(self, file: Union[str, os.PathLike[str], None] = None) -> str:
+    def plot(self, file: str | os.PathLike[str] | None = None) -> str:
         """A line for each layer with a mark for each recipe at its dB, the chosen one filled, as SVG: the text, which
-        is also written to `file` where one is named. The file appears complete or not at all."""
+        is also written to `file` where one is named. The file appears complete or not at all. ValueError for the name
+        of another kind of picture."""
         left = 20 + 8 * max(len(layer) for layer in self.options)
         finite = [self.decibels(option.error) for own in self.options.values() for option in own]
         finite = [value for value in finite if math.isfinite(value)] or [0.0]
         low, high = 10 * math.floor(min(finite) / 10), 10 * math.ceil(max(finite) / 10 + 0.1)
         width, height = 480.0, 50 + 22 * len(self.options)
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 20:.0f}" height="{height}" '
-                 'font-family="sans-serif" font-size="12">', '<rect width="100%" height="100%" fill="white"/>',
-                 f'<text x="8" y="16">dB of {escape(self._what)}, by layer; filled: chosen, {self.bits:.3f} bits a '
+        parts = [f'<text x="8" y="16">dB of {escape(self._what)}, by layer; filled: chosen, {self.bits:.3f} bits a '
                  'weight</text>']
         for mark in range(low, high + 1, 10):
             x = left + width * (mark - low) / (high - low)
@@ -104,10 +103,7 @@ class Choice(dict[str, Recipe]):
                 fill = "#4477aa" if option is self._chosen[layer] else "white"
                 parts.append(f'<circle cx="{left + width * (value - low) / (high - low):.1f}" cy="{y}" r="5" '
                              f'stroke="#4477aa" fill="{fill}"><title>{escape(_name(option.recipe))}</title></circle>')
-        text = "\n".join([*parts, "</svg>", ""])
-        if file is not None:
-            _files.write(file, text)
-        return text
+        return _files.picture(file, left + width + 20, height, parts)
 
 
 def _name(recipe: Recipe) -> str:
@@ -149,7 +145,7 @@ def _layers(model: nn.Module, recipe: Recipe) -> dict[str, list[tuple[Tensor, in
     return found
 
 
-def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any, max_bits: float, by: str = "sqnr",
+def choose(model: nn.Module, formats: Sequence[str | Recipe], *inputs: Any, max_bits: float, by: str = "sqnr",
            **keywords: Any) -> Choice:
     """A recipe for each layer, so that the weights take at most `max_bits` bits each, on average over the model, and
     the error is least. ``convert(model, None, choice)`` converts the model so. The model is left as it is.

@@ -10,7 +10,7 @@ import weakref
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional, TypeVar
+from typing import Any, TypeVar
 
 from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
@@ -81,8 +81,7 @@ def _near(pattern: str, names: list[str]) -> str:
     return "; near it: " + ", ".join(f"'{name}'" for name in near) if near else ""
 
 
-def _choose(places: list[_Place], recipe: Which,
-            rules: Mapping[Rule, Which]) -> dict[str, tuple[bool, Optional[Recipe]]]:
+def _choose(places: list[_Place], recipe: Which, rules: Mapping[Rule, Which]) -> dict[str, tuple[bool, Recipe | None]]:
     """For each place whether a rule names it, and its recipe."""
     read = read_rules(rules)
     matched = {rule: {place.name for place in places if matches(place.module, place.name, rule)} for rule in read}
@@ -99,7 +98,7 @@ def _choose(places: list[_Place], recipe: Which,
     return chosen
 
 
-def _replace(module: nn.Module, base: Optional[type], cls: Any) -> None:
+def _replace(module: nn.Module, base: type | None, cls: Any) -> None:
     """Puts a class where a module has the class `base`: the one that torch made above it for parametrisations is made
     anew, as torch takes the class below for the module's own."""
     current = type(module)
@@ -114,7 +113,7 @@ def _attach(model: nn.Module, place: _Place, recipe: Recipe, plans: dict[str, Pl
     module.__dict__["__module__"] = LEAF
 
 
-def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] = None, *, seed: int = 0,
+def convert(model: Model, recipe: Which, rules: Mapping[Rule, Which] | None = None, *, seed: int = 0,
             verbose: bool = False, strict: bool = False) -> Model:
     """Makes the layers of a model round by a recipe, in place, and returns the model.
 
@@ -151,12 +150,8 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
     hold; the keys of state_dict are the same. Its metadata says how many calls stochastic layers have made, and
     load_state_dict goes on from there; what loses the metadata, as safetensors do, needs manual_seed. What cannot be
     converted stays: summary(model) names it. Lazy layers are left until their first call, with a warning.
-    TransformerEncoderLayer and MultiheadAttention no longer take the fast path that goes round their modules. A layer
+    TransformerEncoderLayer and MultiheadAttention do not take the fast path that goes round their modules. A layer
     that was converted before is converted anew.
-
-    Limits: random bits are repeated in checkpoints without reentry, refused in others (Quantizer); derivatives other
-    than first ones, backward, are refused (functional); torch.compile with a backend that adds in an order of its own,
-    as inductor does for sums of biases, differs from eager mode there as it does without fpemu.
 
     TypeError for what is no module or no rule; ValueError for a rule that matches nothing, with names near it, and for
     a model of which no layer fits a recipe that names formats of products; fpemu.SpecError for a format that cannot be
@@ -375,7 +370,7 @@ class Summary:
         return "\n".join([*_files.table(table), str(self.total)])
 
 
-def _why(module: nn.Module, place: Optional[_Place]) -> str:
+def _why(module: nn.Module, place: _Place | None) -> str:
     if _is_lazy(module):
         return "it is lazy until its first call: run the model once"
     if place is None:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, zip_longest
 from types import FunctionType
-from typing import Any, Optional
+from typing import Any
 
 import torch
 import torch._decomp.decompositions
@@ -82,7 +82,7 @@ class _Call:
         self.mode.warn(self.name, "such arguments are not known here")
         return y
 
-    def linear(self, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    def linear(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if weight.dim() == 1:
             return self.linear(input, weight.unsqueeze(0), bias).squeeze(-1)
         return f._linear(input, weight, bias, *self.take(WEIGHTS))
@@ -100,7 +100,7 @@ class _Call:
         return y + (bias if times == 1 else bias * times)
 
 
-def _matmul(at: _Call, a: Tensor, b: Tensor, out_dtype: Optional[torch.dtype] = None) -> Tensor:
+def _matmul(at: _Call, a: Tensor, b: Tensor, out_dtype: torch.dtype | None = None) -> Tensor:
     left, right = at.is_weight(a), at.is_weight(b)
     if out_dtype is not None:
         a, b = a.to(out_dtype), b.to(out_dtype)
@@ -123,7 +123,7 @@ def _product(at: _Call, a: Tensor, b: Tensor, *rest: Any, **named: Any) -> Any:
     return (_matmul if _fits(at, a, b) else _Call.refuse)(at, a, b, *rest, **named)
 
 
-def _added(at: _Call, input: Tensor, a: Tensor, b: Tensor, out_dtype: Optional[torch.dtype] = None, *, beta: float = 1,
+def _added(at: _Call, input: Tensor, a: Tensor, b: Tensor, out_dtype: torch.dtype | None = None, *, beta: float = 1,
            alpha: float = 1) -> Any:
     """beta input + alpha a b."""
     if not _fits(at, a, b):
@@ -251,7 +251,7 @@ def _inner(at: _Call, a: Tensor, b: Tensor) -> Any:
 # ---- layers
 
 
-def _conv(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0,
+def _conv(at: _Call, input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
           dilation: Any = 1, groups: int = 1) -> Any:
     if weight.dim() != 2 + int(at.name[4]):
         return at.refuse(input, weight, bias, stride, padding, dilation, groups)
@@ -259,12 +259,12 @@ def _conv(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = Non
     return f._conv(x, weight, bias, numbers, *at.take(WEIGHTS))
 
 
-def _conv_transpose(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1,
+def _conv_transpose(at: _Call, input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
                     padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
     return _convolution(at, input, weight, bias, stride, padding, dilation, True, output_padding, groups)
 
 
-def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: Any, padding: Any,
+def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
                  dilation: Any, transposed: bool, output_padding: Any, groups: int, *_: Any) -> Any:
     site, states = at.take(WEIGHTS)
     if transposed:
@@ -275,16 +275,16 @@ def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor
     return f._conv(input, weight, bias, numbers, site, states)
 
 
-def _attention(at: _Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
-               dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+def _attention(at: _Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+               dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
                enable_gqa: bool = False) -> Any:
     scores, softmax, context, states = at.take(ATTENTION)
     return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, scores, softmax, context, states,
                         grouped=enable_gqa)[0]
 
 
-def _grouped_mm(at: _Call, a: Tensor, b: Tensor, offs: Optional[Tensor] = None, bias: Optional[Tensor] = None,
-                out_dtype: Optional[torch.dtype] = None) -> Any:
+def _grouped_mm(at: _Call, a: Tensor, b: Tensor, offs: Tensor | None = None, bias: Tensor | None = None,
+                out_dtype: torch.dtype | None = None) -> Any:
     """Group by group, so that blocks begin anew with each."""
     if (offs is None) != (a.dim() == b.dim() == 3) or bias is not None:
         return at.refuse(a, b, offs=offs, bias=bias, out_dtype=out_dtype)
@@ -307,7 +307,7 @@ def _grouped_mm(at: _Call, a: Tensor, b: Tensor, offs: Optional[Tensor] = None, 
     return F.pad(torch.cat(made, 0), (0, 0, 0, rest)) if a.dim() == 2 else F.pad(torch.cat(made, 1), (0, rest))
 
 
-def _bilinear(at: _Call, input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Any:
+def _bilinear(at: _Call, input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     y = at.linear(input2, weight.flatten(0, 1))
     y = y.reshape(*y.shape[:-1], *weight.shape[:2])
     y = f._matmul(y, input1.unsqueeze(-1), *at.take(ACTIVATIONS)).squeeze(-1)
@@ -706,8 +706,8 @@ class everywhere(_Mode):
     matched.
     """
 
-    def __init__(self, recipe: Any, rules: Optional[Mapping[Any, Any]] = None, *, seed: int = 0,
-                 model: Optional[nn.Module] = None) -> None:
+    def __init__(self, recipe: Any, rules: Mapping[Any, Any] | None = None, *, seed: int = 0,
+                 model: nn.Module | None = None) -> None:
         super().__init__()
         check_seed(seed)
         self._usual = None if recipe is None else _recipe(recipe)
@@ -806,7 +806,7 @@ class everywhere(_Mode):
         setattr(self._attached, key, spot[kind])
         return key
 
-    def _made(self, module: Any, name: str, line: str) -> Optional[dict[Any, Any]]:
+    def _made(self, module: Any, name: str, line: str) -> dict[Any, Any] | None:
         own = self._usual
         for rule, which in self._rules.items():
             named = isinstance(rule, str) and id(module) in self._names

@@ -24,7 +24,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -57,7 +57,7 @@ STREAM_STEP = 1 << 40  # between the streams of two modules: calls of a module u
 LAYER_BATCH = frozenset((INPUT, OUTPUT, GRADIENT, DATA_GRADIENT, GRADIENT_AGAIN, INPUT_AGAIN))
 PRODUCT_BATCH = frozenset(range(WEIGHT_GRADIENT + 1))
 
-Stats = Optional[Sequence[Union[Tensor, fpemu.Stats, None]]]
+Stats = Sequence[Tensor | fpemu.Stats | None] | None
 
 # What torch computes here is called below the functions that a TorchFunctionMode sees: everywhere rounds those.
 aten: Any = torch.ops.aten
@@ -67,8 +67,8 @@ aten: Any = torch.ops.aten
 class Plan:
     """A recipe as a layer needs it: the targets of its slots and what one rounding serves."""
 
-    target: tuple[Optional[Target], ...]  # of SLOTS up to WEIGHT_GRADIENT
-    sums: tuple[Optional[str], Optional[str], Optional[str]]  # accumulators of the three products
+    target: tuple[Target | None, ...]  # of SLOTS up to WEIGHT_GRADIENT
+    sums: tuple[str | None, str | None, str | None]  # accumulators of the three products
     weight_serves: bool  # the data gradient takes the operand of the forward product
     input_serves: bool  # so does the weight gradient
     gradient_serves: bool  # the weight gradient takes the gradient of the data gradient
@@ -104,17 +104,17 @@ class Scaled(NamedTuple):
         return self._replace(elements=self.elements.mT)
 
 
-def _serves(first: Optional[Target], second: Optional[Target]) -> bool:
+def _serves(first: Target | None, second: Target | None) -> bool:
     if first is None or second is None:
         return first is second
     return replace(first, chunk=second.chunk) == second and not first.along
 
 
-def _is_random(accumulator: Optional[str]) -> bool:
+def _is_random(accumulator: str | None) -> bool:
     return accumulator is not None and fpemu.gemm(accumulator)._random
 
 
-def _accumulator(product: Product, left: Optional[Target], right: Optional[Target]) -> Optional[str]:
+def _accumulator(product: Product, left: Target | None, right: Target | None) -> str | None:
     """The text of a product; it is told the formats of the operands, which hold already: it is faster then."""
     text = product.accumulator
     if text is None or left is None or right is None or left.blocked or right.blocked:
@@ -128,10 +128,10 @@ def _accumulator(product: Product, left: Optional[Target], right: Optional[Targe
 def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
     """The plan of a layer; of a product of two *activations* in attention."""
 
-    def read(target: Optional[str], chunk: int = 0) -> Optional[Target]:
+    def read(target: str | None, chunk: int = 0) -> Target | None:
         return None if target is None or target == "forward" else replace(read_target(target), chunk=chunk)
 
-    slots: list[Optional[Target]] = [None] * (WEIGHT_GRADIENT + 1)
+    slots: list[Target | None] = [None] * (WEIGHT_GRADIENT + 1)
     left, right = recipe.operands("forward", activations)
     data_left, data_right = recipe.operands("data_gradient", activations)
     weight_left, weight_right = recipe.operands("weight_gradient", activations)
@@ -190,7 +190,7 @@ def make_product_plan(recipe: Recipe) -> Plan:
 
 
 @constant_in_graphs
-def _plan(recipe: Union[str, Recipe], make: Callable[[Recipe], Plan] = make_plan) -> Plan:
+def _plan(recipe: str | Recipe, make: Callable[[Recipe], Plan] = make_plan) -> Plan:
     return make(_recipe(recipe))
 
 
@@ -201,15 +201,15 @@ class Site:
         self.plan = plan
         self.counters: Stats = None  # of SLOTS; observe lends them
         self.tensors: Stats = None  # the same for compiled graphs and devices
-        self.part: Optional[BatchPart] = None  # where the batch, dimension 0, is cut
-        self.frozen: Optional[dict[str, Any]] = None  # the rounded weight, and of what: `freeze`
-        self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
+        self.part: BatchPart | None = None  # where the batch, dimension 0, is cut
+        self.frozen: dict[str, Any] | None = None  # the rounded weight, and of what: `freeze`
+        self.scale: Tensor | None = None  # power of two by which the gradient is multiplied while it is rounded
         # Of a loss scaler: counters, and those for compiled graphs, where observe has lent none; whether to measure the
         # gradient that arrives, and what was found, [mean square, largest magnitude].
-        self.watch: Optional[list[Optional[fpemu.Stats]]] = None
-        self.watch_tensors: Optional[list[Optional[Tensor]]] = None
+        self.watch: list[fpemu.Stats | None] | None = None
+        self.watch_tensors: list[Tensor | None] | None = None
         self.measure = False
-        self.measured: Optional[Tensor] = None
+        self.measured: Tensor | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "frozen": None, "counters": None, "tensors": None,
@@ -232,7 +232,7 @@ class Site:
         return [None if slot in FORWARD else stats for slot, stats in enumerate(lent)]  # which have counted this
 
 
-def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int = STREAMS) -> Optional[Tensor]:
+def _states(plan: Plan, state: Tensor | None, device: torch.device, rows: int = STREAMS) -> Tensor | None:
     """A state for each slot, in rows."""
     if not plan.stochastic:
         return None
@@ -244,8 +244,8 @@ def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int
     return table
 
 
-def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
-           along: Optional[int] = None, again: Optional[int] = None) -> Any:
+def _round(x: Tensor, site: Site, slot: int, axis: int, states: Tensor | None, stats: Stats,
+           along: int | None = None, again: int | None = None) -> Any:
     """x as a slot rounds it, with blocks along `axis`. For a product that takes scales apart a Scaled, whose scales lie
     along another dimension where that is told. again: the slot that says whether this is so, if it is another."""
     target = site.plan.target[slot if again is None else again]
@@ -272,8 +272,7 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
                               whole=(part.ranks * size, *others), start=(part.rank * size, *(0 for _ in others)))
 
 
-def _rounded(x: Tensor, target: Target, axis: int, along: int, state: Optional[Tensor] = None,
-             stats: Any = None) -> Any:
+def _rounded(x: Tensor, target: Target, axis: int, along: int, state: Tensor | None = None, stats: Any = None) -> Any:
     if not target.chunk:
         return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=stats)
     return Scaled(*operators.parts(x, target.format, along, target.chunk, target.rounding, axis=axis, state=state,
@@ -291,7 +290,7 @@ def _kept(weight: nn.Parameter, frozen: dict[str, Any], target: Target, axis: in
 
 
 def _round_again(x: Tensor, site: Site, first: int, again: int, axis: int, along: int, serves: bool,
-                 states: Optional[Tensor], stats: Stats) -> Any:
+                 states: Tensor | None, stats: Stats) -> Any:
     """An operand of a product of the backward pass. serves: as the forward product took it, which is rounded once more,
     with the same bits and uncounted, for to keep it takes more memory than to keep x, which others keep too."""
     return (_round(x, site, first, axis, states, None, along, again) if serves else
@@ -309,8 +308,8 @@ def _check_batched(site: Site, batched: bool) -> None:
                          "operands without it")
 
 
-def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
-                    scale: Optional[Tensor], along: Optional[int] = None, again: Optional[int] = None) -> Any:
+def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Tensor | None, stats: Stats,
+                    scale: Tensor | None, along: int | None = None, again: int | None = None) -> Any:
     plan = site.plan
     if site.measure and site.measured is None and g.numel():
         numbers = g.detach().float()
@@ -321,8 +320,8 @@ def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optiona
     return q._replace(tensor=q.tensor / scale) if isinstance(q, Scaled) else q / scale
 
 
-def _gradient_again(gq: Any, g: Tensor, site: Site, axis: int, states: Optional[Tensor], stats: Stats,
-                    scale: Optional[Tensor]) -> Any:
+def _gradient_again(gq: Any, g: Tensor, site: Site, axis: int, states: Tensor | None, stats: Stats,
+                    scale: Tensor | None) -> Any:
     """The gradient for the product along `axis`; gq: that of the other one, along the last, or None."""
     first, again = (site.plan.target[slot] for slot in (GRADIENT, GRADIENT_AGAIN))
     if gq is None or not site.plan.gradient_serves:
@@ -332,7 +331,7 @@ def _gradient_again(gq: Any, g: Tensor, site: Site, axis: int, states: Optional[
     return _round_gradient(g, site, GRADIENT, -1, states, None, scale, axis, GRADIENT_AGAIN)
 
 
-def _product(a: Any, b: Any, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
+def _product(a: Any, b: Any, spec: str | None, states: Tensor | None, stats: Stats, slot: int) -> Tensor:
     if spec is None:
         return aten.matmul.default(a, b)
     (a, scales_a, *whole), (b, scales_b, *other) = (x if isinstance(x, Scaled) else (x, None) for x in (a, b))
@@ -342,7 +341,7 @@ def _product(a: Any, b: Any, spec: Optional[str], states: Optional[Tensor], stat
                             alpha=alpha)
 
 
-def _autocast(*tensors: Optional[Tensor]) -> tuple[Any, ...]:
+def _autocast(*tensors: Tensor | None) -> tuple[Any, ...]:
     first = tensors[0]
     assert first is not None
     kind = first.device.type
@@ -358,8 +357,8 @@ class _Pass(torch.autograd.Function):
     """Rounds a tensor on its way forward by one slot (or -1: not), its gradient on the way back by another."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Optional[Tensor],
-                stats: Stats, scale: Optional[Tensor]) -> Tensor:
+    def forward(ctx: Any, x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Tensor | None,
+                stats: Stats, scale: Tensor | None) -> Tensor:
         plan = site.plan
         ctx.rest = site, backward, axis, stats
         ctx.save_for_backward(states, scale)
@@ -372,14 +371,14 @@ class _Pass(torch.autograd.Function):
 
     @staticmethod
     @first_order
-    def backward(ctx: Any, g: Tensor, states: Optional[Tensor], scale: Optional[Tensor]) -> Any:
+    def backward(ctx: Any, g: Tensor, states: Tensor | None, scale: Tensor | None) -> Any:
         site, backward, axis, stats = ctx.rest
         if backward >= 0:
             g = _round_gradient(g, site, backward, axis, states, stats, scale)
         return g, None, None, None, None, None, None, None
 
 
-def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Optional[Tensor]) -> Tensor:
+def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Tensor | None) -> Tensor:
     plan = site.plan
     there = forward >= 0 and plan.target[forward] is not None
     back = backward >= 0 and plan.target[backward] is not None and x.requires_grad
@@ -399,8 +398,8 @@ def _rows(x: Any) -> Any:
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor],
-                stats: Stats, scale: Optional[Tensor]) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Tensor | None, site: Site, states: Tensor | None,
+                stats: Stats, scale: Tensor | None) -> tuple[Tensor, Tensor]:
         plan = site.plan
         xq = _round(_rows(x) if plan.scaled else x, site, INPUT, -1, states, stats)
         wq = _round(w, site, WEIGHT, -1, states, stats)
@@ -417,8 +416,8 @@ class _Linear(torch.autograd.Function):
 
     @staticmethod
     @first_order
-    def backward(ctx: Any, g: Tensor, x: Tensor, w: Tensor, states: Optional[Tensor],
-                 scale: Optional[Tensor], _: Tensor) -> Any:
+    def backward(ctx: Any, g: Tensor, x: Tensor, w: Tensor, states: Tensor | None,
+                 scale: Tensor | None, _: Tensor) -> Any:
         site, stats, biased = ctx.rest
         plan = site.plan
         need_x, need_w, need_b = ctx.needs_input_grad[:3]
@@ -439,7 +438,7 @@ class _Linear(torch.autograd.Function):
         return dx, dw, g.sum(0) if biased and need_b else None, None, None, None, None
 
 
-def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor]) -> Tensor:
+def _linear(x: Tensor, w: Tensor, bias: Tensor | None, site: Site, states: Tensor | None) -> Tensor:
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
         return aten.linear.default(x, w, bias)
@@ -448,8 +447,8 @@ def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Op
     return result
 
 
-def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, recipe: Union[str, Recipe],
-           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, recipe: str | Recipe,
+           state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """y = x W^T + b. x (..., K), weight (M, K), bias (M) or None; the result is (..., M).
 
     Blocks lie along K forward, along M for the gradient of x, and along the rows of x, all of its leading dimensions
@@ -459,7 +458,7 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, recipe: 
     return _linear(x, weight, bias, site, _states(site.plan, state, x.device))
 
 
-def _site(recipe: Union[str, Recipe], stats: Stats, make: Callable[[Recipe], Plan] = make_plan) -> Site:
+def _site(recipe: str | Recipe, stats: Stats, make: Callable[[Recipe], Plan] = make_plan) -> Site:
     site = Site(_plan(recipe, make))
     site.counters = site.tensors = stats
     return site
@@ -471,8 +470,8 @@ def _sum_to(g: Tensor, shape: Sequence[int]) -> Tensor:
 
 class _Matmul(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor, site: Site, states: Optional[Tensor], stats: Stats,
-                scale: Optional[Tensor]) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, a: Tensor, b: Tensor, site: Site, states: Tensor | None, stats: Stats,
+                scale: Tensor | None) -> tuple[Tensor, Tensor]:
         plan = site.plan
         aq = _round(a, site, INPUT, -1, states, stats)
         bq = _round(b, site, WEIGHT, -2, states, stats)
@@ -483,8 +482,8 @@ class _Matmul(torch.autograd.Function):
 
     @staticmethod
     @first_order
-    def backward(ctx: Any, g: Tensor, a: Tensor, b: Tensor, states: Optional[Tensor],
-                 scale: Optional[Tensor], _: Tensor) -> Any:
+    def backward(ctx: Any, g: Tensor, a: Tensor, b: Tensor, states: Tensor | None,
+                 scale: Tensor | None, _: Tensor) -> Any:
         site, stats = ctx.rest
         plan = site.plan
         da = db = gq = None
@@ -502,7 +501,7 @@ class _Matmul(torch.autograd.Function):
         return da, db, None, None, None, None
 
 
-def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
+def _matmul(a: Tensor, b: Tensor, site: Site, states: Tensor | None) -> Tensor:
     a, b = _autocast(a, b)
     if site.plan.idle:
         return aten.matmul.default(a, b)
@@ -510,8 +509,7 @@ def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tenso
     return result
 
 
-def matmul(a: Tensor, b: Tensor, *, recipe: Union[str, Recipe], state: Optional[Tensor] = None,
-           stats: Stats = None) -> Tensor:
+def matmul(a: Tensor, b: Tensor, *, recipe: str | Recipe, state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """a b, both activations: each is rounded to the recipe's input unless its product names other operands.
 
     a (..., M, K), b (..., K, N), leading dimensions broadcast; the result is (..., M, N). Blocks lie along K forward,
@@ -561,13 +559,12 @@ def _spread(g: Tensor, stride: Sequence[int]) -> Tensor:
     return out
 
 
-def _convolve(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry) -> Tensor:
+def _convolve(x: Tensor, w: Tensor, bias: Tensor | None, at: Geometry) -> Tensor:
     return aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
                                     at.output_padding or (0,) * len(at.stride), at.groups)
 
 
-def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
-                      stats: Stats) -> Tensor:
+def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Tensor | None, stats: Stats) -> Tensor:
     kernel = w.shape[2:]
     columns = _columns(x, kernel, at, [(p, p) for p in at.padding])
     matrix = w.reshape(at.groups, w.shape[0] // at.groups, -1)
@@ -578,7 +575,7 @@ def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Opt
 
 
 def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geometry, spec: str,
-                            states: Optional[Tensor], stats: Stats) -> Tensor:
+                            states: Tensor | None, stats: Stats) -> Tensor:
     """The convolution of the spread gradient with the kernel turned round: sums over outputs and taps."""
     kernel, m = w.shape[2:], w.shape[0] // at.groups
     g = _spread(g, at.stride)
@@ -594,7 +591,7 @@ def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geom
     return dx.reshape(g.shape[0], -1, *sizes)
 
 
-def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
+def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spec: str, states: Tensor | None,
                       stats: Stats) -> Tensor:
     """Sums over the samples, and within each over its places."""
     columns = _columns(x, w.shape[2:], at, [(p, p) for p in at.padding])  # (N, groups, CK, L)
@@ -605,8 +602,8 @@ def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spe
 
 class _Conv(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, at: Geometry,
-                states: Optional[Tensor], stats: Stats, scale: Optional[Tensor]) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Tensor | None, site: Site, at: Geometry,
+                states: Tensor | None, stats: Stats, scale: Tensor | None) -> tuple[Tensor, Tensor]:
         plan = site.plan
         xq = _round(x, site, INPUT, 1, states, stats)
         wq = _round(w, site, WEIGHT, 0 if at.transposed else 1, states, stats)
@@ -624,8 +621,8 @@ class _Conv(torch.autograd.Function):
 
     @staticmethod
     @first_order
-    def backward(ctx: Any, g: Tensor, x: Tensor, w: Tensor, states: Optional[Tensor],
-                 scale: Optional[Tensor], _: Tensor) -> Any:
+    def backward(ctx: Any, g: Tensor, x: Tensor, w: Tensor, states: Tensor | None,
+                 scale: Tensor | None, _: Tensor) -> Any:
         site, stats, biased, at = ctx.rest
         plan = site.plan
         need_x, need_w, need_b = ctx.needs_input_grad[:3]
@@ -669,7 +666,7 @@ class _Conv(torch.autograd.Function):
         return dx, dw, db, None, None, None, None, None
 
 
-def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site, states: Optional[Tensor]) -> Tensor:
+def _conv(x: Tensor, w: Tensor, bias: Tensor | None, at: Geometry, site: Site, states: Tensor | None) -> Tensor:
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
         return _convolve(x, w, bias, at)
@@ -682,7 +679,7 @@ def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site
     return y.squeeze(0) if single else y
 
 
-Numbers = Union[int, Sequence[int]]
+Numbers = int | Sequence[int]
 
 
 def _each(value: Numbers, d: int, what: str) -> tuple[int, ...]:
@@ -695,9 +692,8 @@ def _each(value: Numbers, d: int, what: str) -> tuple[int, ...]:
     return tuple(value)
 
 
-def _conv_front(d: int, x: Tensor, weight: Tensor, bias: Optional[Tensor], stride: Numbers,
-                padding: Union[str, Numbers], dilation: Numbers, groups: int, recipe: Union[str, Recipe],
-                state: Optional[Tensor], stats: Stats) -> Tensor:
+def _conv_front(d: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Numbers, padding: str | Numbers,
+                dilation: Numbers, groups: int, recipe: str | Recipe, state: Tensor | None, stats: Stats) -> Tensor:
     if weight.dim() != d + 2:
         raise ValueError(f"conv{d}d takes a weight of {d + 2} dimensions, not {weight.dim()}")
     x, at = geometry(x, weight, stride, padding, dilation, groups)
@@ -705,7 +701,7 @@ def _conv_front(d: int, x: Tensor, weight: Tensor, bias: Optional[Tensor], strid
     return _conv(x, weight, bias, at, site, _states(site.plan, state, x.device))
 
 
-def geometry(x: Tensor, weight: Tensor, stride: Numbers, padding: Union[str, Numbers], dilation: Numbers,
+def geometry(x: Tensor, weight: Tensor, stride: Numbers, padding: str | Numbers, dilation: Numbers,
              groups: int) -> tuple[Tensor, Geometry]:
     """The numbers of a convolution; padding "same" that differs at the two ends is added to x."""
     d = weight.dim() - 2
@@ -722,9 +718,9 @@ def geometry(x: Tensor, weight: Tensor, stride: Numbers, padding: Union[str, Num
     return x, Geometry(strides, tuple(n // 2 for n in whole), dilations, groups)
 
 
-def conv1d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Numbers = 1,
-           padding: Union[str, Numbers] = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: Union[str, Recipe],
-           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+def conv1d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Numbers = 1,
+           padding: str | Numbers = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: str | Recipe,
+           state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """x (N, C, L) or (C, L), weight (M, C / groups, k); the result is (N, M, L').
 
     Blocks lie along channels: C forward, M for the gradient of x; along the batch N for that of the weight, as in
@@ -734,16 +730,16 @@ def conv1d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Num
     return _conv_front(1, x, weight, bias, stride, padding, dilation, groups, recipe, state, stats)
 
 
-def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Numbers = 1,
-           padding: Union[str, Numbers] = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: Union[str, Recipe],
-           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+def conv2d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Numbers = 1,
+           padding: str | Numbers = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: str | Recipe,
+           state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """x (N, C, H, W) or (C, H, W), weight (M, C / groups, kh, kw); otherwise as conv1d."""
     return _conv_front(2, x, weight, bias, stride, padding, dilation, groups, recipe, state, stats)
 
 
-def conv3d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Numbers = 1,
-           padding: Union[str, Numbers] = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: Union[str, Recipe],
-           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+def conv3d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Numbers = 1,
+           padding: str | Numbers = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: str | Recipe,
+           state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """x (N, C, D, H, W) or (C, D, H, W), weight (M, C / groups, kd, kh, kw); otherwise as conv1d."""
     return _conv_front(3, x, weight, bias, stride, padding, dilation, groups, recipe, state, stats)
 
@@ -767,8 +763,8 @@ def make_softmax_plan(recipe: Recipe) -> Plan:
     return _single_plan(recipe.replace(gradient=None), recipe.softmax, (OUTPUT,))
 
 
-def _single_plan(recipe: Recipe, target: Optional[str], places: Sequence[int]) -> Plan:
-    slots: list[Optional[Target]] = [None] * (WEIGHT_GRADIENT + 1)
+def _single_plan(recipe: Recipe, target: str | None, places: Sequence[int]) -> Plan:
+    slots: list[Target | None] = [None] * (WEIGHT_GRADIENT + 1)
     if target is not None:
         for slot in places:
             slots[slot] = read_target(target)
@@ -776,7 +772,7 @@ def _single_plan(recipe: Recipe, target: Optional[str], places: Sequence[int]) -
     return Plan(tuple(slots), (None, None, None), True, True, True, any(t is not None and t.stochastic for t in slots))
 
 
-def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Optional[Tensor], **how: Any) -> Tensor:
+def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Tensor | None, **how: Any) -> Tensor:
     target = site.plan.target[WEIGHT]
     first = target is not None and (target.whole or target.stochastic)  # else a row is rounded alike wherever it lies
     if first:
@@ -786,9 +782,9 @@ def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Optional[Ten
     return _pass(y, site, -1 if first else WEIGHT, GRADIENT, -1, states)
 
 
-def embedding(indices: Tensor, weight: Tensor, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
+def embedding(indices: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
               norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, *,
-              recipe: Union[str, Recipe], state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+              recipe: str | Recipe, state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """Rows of weight (V, D) rounded to the recipe's embedding; the gradient that arrives to its gradient.
 
     Only rows that are used are rounded and counted, where that gives the same bits; the whole table where its format
@@ -799,16 +795,15 @@ def embedding(indices: Tensor, weight: Tensor, padding_idx: Optional[int] = None
                       max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
-def _norm_operands(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], site: Site, states: Optional[Tensor],
-                   axis: int) -> tuple[Tensor, Optional[Tensor], Optional[Tensor]]:
+def _norm_operands(x: Tensor, weight: Tensor | None, bias: Tensor | None, site: Site, states: Tensor | None,
+                   axis: int) -> tuple[Tensor, Tensor | None, Tensor | None]:
     return (_pass(x, site, INPUT, -1, axis, states),
             None if weight is None else _pass(weight, site, WEIGHT, -1, -1, states),
             None if bias is None else _pass(bias, site, BIAS, -1, -1, states))
 
 
-def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None,
-               bias: Optional[Tensor] = None, eps: float = 1e-5, *, recipe: Union[str, Recipe],
-               state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5, *, recipe: str | Recipe, state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """x (..., normalized_shape), weight and bias are rounded to the recipe's norm, the gradient that arrives to its
     gradient; torch normalises. Blocks lie along the last dimension."""
     site = _site(recipe, stats, make_norm_plan)
@@ -818,10 +813,9 @@ def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tens
     return _pass(y, site, -1, GRADIENT, -1, states)
 
 
-def batch_norm(x: Tensor, running_mean: Optional[Tensor], running_var: Optional[Tensor],
-               weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, training: bool = False,
-               momentum: float = 0.1, eps: float = 1e-5, *, recipe: Union[str, Recipe],
-               state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+def batch_norm(x: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+               bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5, *,
+               recipe: str | Recipe, state: Tensor | None = None, stats: Stats = None) -> Tensor:
     """x (N, C, ...), weight and bias (C) are rounded to the recipe's norm, the gradient that arrives to its gradient;
     running statistics are those of the rounded x, in float32. Blocks lie along C."""
     site = _site(recipe, stats, make_norm_plan)
@@ -836,9 +830,9 @@ def _causal(queries: int, keys: int, device: torch.device) -> Tensor:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril()
 
 
-def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout: float, is_causal: bool,
-               scale: Optional[float], scores: Site, softmax: Site, context: Site,
-               states: Optional[Tensor], safe: bool = True, grouped: bool = False) -> tuple[Tensor, Tensor]:
+def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float, is_causal: bool,
+               scale: float | None, scores: Site, softmax: Site, context: Site,
+               states: Tensor | None, safe: bool = True, grouped: bool = False) -> tuple[Tensor, Tensor]:
     """The result and the probabilities, after dropout. safe: a query that sees no key has probabilities of zero.
     grouped: k and v may have fewer heads."""
     if is_causal and mask is not None:
@@ -883,11 +877,10 @@ def _far(states: Tensor) -> Tensor:
     return states + (STREAMS - 1 - OUTPUT) * (torch.arange(states.shape[1], device=states.device) == 1)
 
 
-def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Optional[Tensor] = None,
-                                 dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
-                                 enable_gqa: bool = False, *, recipe: Union[str, Recipe],
-                                 state: Optional[Tensor] = None,
-                                 stats: Optional[tuple[Stats, Stats, Stats]] = None) -> Tensor:
+def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+                                 enable_gqa: bool = False, *, recipe: str | Recipe, state: Tensor | None = None,
+                                 stats: tuple[Stats, Stats, Stats] | None = None) -> Tensor:
     """softmax(q k^T * scale + mask) v, both products and their gradients by the recipe, as matmul has it.
 
     q (..., L, D), k (..., S, D), v (..., S, E); mask boolean (True takes part) or added; scale 1 / sqrt(D) if None. The

@@ -12,7 +12,7 @@ import functools
 import re
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -55,15 +55,15 @@ class Attachment:
         self.sites = {name: f.Site(plan) for name, plan in plans.items()}
         self.site = next(iter(self.sites.values()))
         self.stream = stream
-        self.streams: Optional[Tensor] = None  # (slots, 2) rows of [seed, stream] for the next call
+        self.streams: Tensor | None = None  # (slots, 2) rows of [seed, stream] for the next call
         self.begin(seed, 0)
 
     @property
-    def state(self) -> Optional[Tensor]:
+    def state(self) -> Tensor | None:
         """The streams, by the name under which those of a Quantizer are repeated in a checkpoint."""
         return self.streams
 
-    def states(self) -> Optional[Tensor]:
+    def states(self) -> Tensor | None:
         """States for the slots of this call, which no other call gets."""
         self.ran = True
         table = self.streams
@@ -83,7 +83,7 @@ class Attachment:
         for site in self.sites.values():
             f.check_split(site.plan)
 
-    def split(self, part: Optional[BatchPart]) -> None:
+    def split(self, part: BatchPart | None) -> None:
         """Says which part of a batch the module is given; None: the whole."""
         for site in self.sites.values():
             site.part = part if site.plan.placed else None
@@ -96,11 +96,11 @@ class Attachment:
             table = torch.tensor([[seed, first + i] for i in range(count)], dtype=torch.int64, device="cpu")
             self.streams = table if self.streams is None else self.streams.copy_(table)
 
-    def move(self, place: Union[str, torch.device]) -> None:
+    def move(self, place: str | torch.device) -> None:
         """Takes the streams to a device, whose kernels read them there: a CUDA graph goes on with them."""
         self.streams = None if self.streams is None else self.streams.to(place)
 
-    def reached(self) -> Optional[dict[str, int]]:
+    def reached(self) -> dict[str, int] | None:
         """The arguments by which `begin` comes to where the streams are; None where nothing is stochastic."""
         if self.streams is None:
             return None
@@ -178,7 +178,7 @@ class _Conv(Quantized):
     def make_plan(recipe: Recipe) -> Plan:
         return f.check_conv(make_plan(recipe))
 
-    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         padding = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
@@ -194,7 +194,7 @@ class _ConvTranspose(Quantized):
     def make_plan(recipe: Recipe) -> Plan:
         return f.check_conv(make_plan(recipe), True)
 
-    def forward(self, input: Tensor, output_size: Optional[list[int]] = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         if self.padding_mode != "zeros":
             raise ValueError("a transposed convolution is padded with zeros only")
         d = self.weight.dim() - 2
@@ -243,7 +243,7 @@ class _OwnForward(Quantized):
             y = base.forward(stand_in, *args, **kwargs)
         return f._pass(y, site, -1, f.GRADIENT, self.axis, states) if isinstance(y, Tensor) else y
 
-    def _rounded(self, x: Tensor, site: f.Site, states: Optional[Tensor]) -> Tensor:
+    def _rounded(self, x: Tensor, site: f.Site, states: Tensor | None) -> Tensor:
         f._check_batched(site, x.dim() > len(self.__dict__.get("normalized_shape", ())))
         return f._pass(x, site, f.INPUT, -1, self.axis, states)
 
@@ -284,7 +284,7 @@ class _Attention(Quantized):
         return {"in_proj": layer, "in_proj_k": layer, "in_proj_v": layer, "scores": product,
                 "softmax": make_softmax_plan(recipe), "context": product}
 
-    def _project(self, query: Tensor, key: Tensor, value: Tensor, states: Optional[Tensor]) -> tuple[Tensor, ...]:
+    def _project(self, query: Tensor, key: Tensor, value: Tensor, states: Tensor | None) -> tuple[Tensor, ...]:
         sites, e = self._fpemu.sites, self.embed_dim
         part = (lambda i: None) if states is None else (lambda i: states[i * STREAMS:(i + 1) * STREAMS])
         if self._qkv_same_embed_dim and query is key and key is value:
@@ -298,9 +298,9 @@ class _Attention(Quantized):
         return tuple(f._linear(x, w, b, sites[self.PLACES[i]], part(i))
                      for i, (x, w, b) in enumerate(zip((query, key, value), weights, biases)))
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Optional[Tensor] = None,
-                need_weights: bool = True, attn_mask: Optional[Tensor] = None, average_attn_weights: bool = True,
-                is_causal: bool = False) -> tuple[Tensor, Optional[Tensor]]:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
+                need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
+                is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         batched, same, pair = query.dim() == 3, query is key and key is value, key is value
@@ -338,8 +338,7 @@ class _Attention(Quantized):
             out = out.transpose(0, 1)
         return out, weights if need_weights else None
 
-    def _mask(self, q: Tensor, k: Tensor, attn_mask: Optional[Tensor],
-              key_padding_mask: Optional[Tensor]) -> Optional[Tensor]:
+    def _mask(self, q: Tensor, k: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None) -> Tensor | None:
         """Both masks as one to be added, (N or 1, heads or 1, L, S); keys that the module adds are seen by all."""
         n, length, keys = q.shape[0], q.shape[1], k.shape[1]
 
@@ -348,7 +347,7 @@ class _Attention(Quantized):
                 mask = torch.zeros_like(mask, dtype=q.dtype).masked_fill_(mask, float("-inf"))
             return F.pad(mask, (0, keys - mask.shape[-1]))
 
-        total: Optional[Tensor] = None
+        total: Tensor | None = None
         if attn_mask is not None:
             mask = added(attn_mask)
             total = mask.reshape(n, self.num_heads, length, keys) if mask.dim() == 3 else mask[None, None]
@@ -375,8 +374,8 @@ class DotProductAttention(nn.Module):
     """torch's scaled_dot_product_attention as a module without parameters, so that ``convert`` finds it: put it where a
     model calls the function. Arguments and result are those of the function."""
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
-                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+                dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
                 enable_gqa: bool = False) -> Tensor:
         more: Any = {"enable_gqa": True} if enable_gqa else {}  # torch 2.4 does not know it
         return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, **more)
@@ -390,8 +389,8 @@ class _DotProductAttention(Quantized):
         product = make_product_plan(recipe)
         return {"scores": product, "softmax": make_softmax_plan(recipe), "context": product}
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
-                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+                dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
                 enable_gqa: bool = False) -> Tensor:
         sites = self._fpemu.sites
         return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, sites["scores"],
@@ -411,7 +410,7 @@ _CLASSES: dict[type, type] = {  # of torch.nn, and what goes above it
 _made: dict[tuple[type, bool], type] = {}
 
 
-def known_class(cls: type) -> Optional[type]:
+def known_class(cls: type) -> type | None:
     """The class of torch.nn whose forward pass a class has, if it is one of those that can be converted."""
     for base in cls.__mro__:
         if base not in _CLASSES:

@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from functools import reduce
-from typing import Any, Optional, Union
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -74,7 +74,7 @@ class _Place:
         return self.step + read_stats(self.tensor)
 
 
-def _number(x: float) -> Union[float, str]:
+def _number(x: float) -> float | str:
     """JSON has no infinities and no NaN; fptrain's logs have words for them."""
     return x if math.isfinite(x) else "nan" if math.isnan(x) else "inf" if x > 0 else "-inf"
 
@@ -132,7 +132,7 @@ class Log:
         self._number = 0
         self._skipped = 0
 
-    def step(self, loss: Union[Tensor, float, None] = None, *, lr: Optional[float] = None, scale: float = 1.0,
+    def step(self, loss: Tensor | float | None = None, *, lr: float | None = None, scale: float = 1.0,
              skipped: bool = False, epoch: int = 0, **numbers: float) -> None:
         """Ends a step: what was counted since the last one becomes a line of the log, with these numbers.
 
@@ -229,7 +229,7 @@ class Log:
             tensors.append(line)
         return {"model": self._model, "tensors": tensors, "steps": self.lines}
 
-    def write_json(self, path: Union[str, os.PathLike[str]]) -> None:
+    def write_json(self, path: str | os.PathLike[str]) -> None:
         """Writes to_dict as a JSON file, which appears complete or not at all, as WHAT IS OVERWRITTEN in fpemu(1) has
         it. OSError where that fails."""
         _files.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
@@ -254,7 +254,7 @@ class Log:
         if writer is not to:
             writer.close()
 
-    def write_fptrain(self, directory: Union[str, os.PathLike[str]], *, force: bool = False) -> None:
+    def write_fptrain(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the folder of a run as fptrain leaves it, from which ``fptrain report DIRECTORY -o page.html`` makes
         its page: settings.ini, log.jsonl, summary.json. The folder is made where there is none.
 
@@ -311,7 +311,7 @@ class observe:
     were; ValueError where nothing in the model is rounded.
     """
 
-    def __init__(self, model: nn.Module, *, sums: bool = False, histogram: Optional[tuple[int, int]] = None,
+    def __init__(self, model: nn.Module, *, sums: bool = False, histogram: tuple[int, int] | None = None,
                  every: int = 1) -> None:
         if every < 1:
             raise ValueError(f"every is at least 1, not {every}")
@@ -371,8 +371,8 @@ class observe:
 
     @staticmethod
     def _lend(site: Site, places: list[_Place]) -> None:
-        counters: list[Optional[fpemu.Stats]] = [None] * len(SLOTS)
-        tensors: list[Optional[Tensor]] = [None] * len(SLOTS)
+        counters: list[fpemu.Stats | None] = [None] * len(SLOTS)
+        tensors: list[Tensor | None] = [None] * len(SLOTS)
         for place in places:
             counters[place.slot], tensors[place.slot] = place.step, place.tensor
         site.counters, site.tensors = counters, tensors

@@ -79,11 +79,16 @@ def quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", 
         if _watched() and not (getattr(format, "_spec", "") is None and is_audited(torch)):  # a table has no operator
             return _through_dispatcher(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
                                        backward_stats)
+        if recorded or ste != "identity" or backward is not None or backward_rounding != "rne":
+            # a format without a text, a table, is refused only where its range is asked for
+            check_gradient(format_text(format) if ste == "clipped" else "", ste,
+                           None if backward is None else format_text(backward), rounding_text(backward_rounding))
         if recorded:
-            return _plain_gradient(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
-                                   backward_stats)
-        if ste != "identity" or backward is not None or backward_rounding != "rne":
-            _check_gradient(format, ste, backward, backward_rounding)
+            if backward is not None and state is None:
+                state = state_of(rounding)
+                state = state_of(backward_rounding) if state is None else state
+            return _Plain.apply(x, format, rounding, axis, state, stats, ste, backward,
+                                rounding_text(backward_rounding), backward_stats)
         if state is not None:
             rounding = _spec.with_state(rounding_text(rounding), state)
     if type(rounding) is str and "," in rounding:  # more than the library reads in a text
@@ -136,24 +141,6 @@ class _Plain(torch.autograd.Function):
             return quantize(gradient, format, rounding, axis=ctx.axis, state=state, stats=ctx.stats)
 
         return (straight_through(ctx, gradients[0], run), *[None] * 9)
-
-
-def _check_gradient(format: str | Format, ste: str, backward: str | Format | None,
-                    backward_rounding: str | Rounding) -> None:
-    """A format without a text, a table, is refused only where its range is asked for."""
-    check_gradient(format_text(format) if ste == "clipped" else "", ste,
-                   None if backward is None else format_text(backward), rounding_text(backward_rounding))
-
-
-def _plain_gradient(x: Tensor, format: str | Format, rounding: str | Rounding, axis: int, state: Tensor | None,
-                    stats: Tensor | Stats | None, ste: str, backward: str | Format | None,
-                    backward_rounding: str | Rounding, backward_stats: Tensor | None) -> Tensor:
-    _check_gradient(format, ste, backward, backward_rounding)
-    if backward is not None and state is None:
-        state = state_of(rounding)
-        state = state_of(backward_rounding) if state is None else state
-    return _Plain.apply(
-        x, format, rounding, axis, state, stats, ste, backward, rounding_text(backward_rounding), backward_stats)
 
 
 def quantize_(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,

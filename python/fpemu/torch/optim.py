@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Optional, Union
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,7 +24,7 @@ _PARAMETER = 1 << 40
 _STEP = 64
 
 
-def _target(target: Any) -> Optional[Target]:
+def _target(target: Any) -> Target | None:
     text = named(target)
     return None if text is None or text == "fp32" else read_target(text)
 
@@ -67,8 +67,8 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
     either, work on it. ``inner`` is that optimiser.
     """
 
-    def __init__(self, opt: torch.optim.Optimizer, state: Union[str, Mapping[str, Optional[str]], None] = None,
-                 master: Optional[str] = "fp32", *, parameters: Optional[str] = None, seed: int = 0) -> None:
+    def __init__(self, opt: torch.optim.Optimizer, state: str | Mapping[str, str | None] | None = None,
+                 master: str | None = "fp32", *, parameters: str | None = None, seed: int = 0) -> None:
         if isinstance(opt, LowPrecisionOptimizer):
             raise TypeError("the optimiser holds its tensors in formats already")
         if isinstance(opt, torch.optim.LBFGS):
@@ -115,7 +115,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                 self._round_(p, self._parameters, number, _WEIGHT)
 
     @torch.no_grad()
-    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """A step of the wrapped optimiser on the copies, or on the parameters themselves where there are none; then
         everything is rounded to its format. A closure sees the rounded parameters, once: TypeError for LBFGS."""
         loss = None

@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ._shard import has_tensor_scale
 from ._spec import block_of, format_of, is_stochastic, rounding_of, scale_length
 
 __all__ = ["Product", "Recipe", "recipe", "recipes"]
+
+_TENSORS = ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax")
+_PRODUCTS = ("forward", "data_gradient", "weight_gradient")
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -70,7 +73,7 @@ def read_target(target: str) -> Target:
 
 
 @functools.cache
-def chunk_of(accumulator: Optional[str], side: int, target: str, turned: bool) -> int:
+def chunk_of(accumulator: str | None, side: int, target: str, turned: bool) -> int:
     """For how many neighbours along k a product by an accumulator takes a scale of its left (0) or right (1) operand,
     whose elements it takes apart; 0 where it takes the numbers as they are: without scales, or if the accumulator
     rounds them to no format. turned: blocks lie along the other dimension than k. ValueError where that cannot be."""
@@ -134,10 +137,10 @@ class Product:
         target of what comes out, without the bias; ``None``: left alone.
     """
 
-    left: Optional[str] = None
-    right: Optional[str] = None
-    accumulator: Optional[str] = None
-    result: Optional[str] = None
+    left: str | None = None
+    right: str | None = None
+    accumulator: str | None = None
+    result: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "accumulator", "result"):
@@ -172,28 +175,28 @@ class Recipe:
     accumulator that rounds its operands where these have scales that it cannot take.
     """
 
-    input: Optional[str] = None
-    weight: Optional[str] = None
-    gradient: Optional[str] = None
+    input: str | None = None
+    weight: str | None = None
+    gradient: str | None = None
     forward: Product = Product()
     data_gradient: Product = Product()
     weight_gradient: Product = Product()
-    bias: Optional[str] = None
-    norm: Optional[str] = None
-    embedding: Optional[str] = None
-    softmax: Optional[str] = None
+    bias: str | None = None
+    norm: str | None = None
+    embedding: str | None = None
+    softmax: str | None = None
     name: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
+        for name in _TENSORS:
             target = _named(self, name)
             if target is None:
                 continue
             if not isinstance(target, str):
                 raise TypeError(f"Recipe.{name} is a text or None, not {type(target).__name__}")
             read_target(target)
-        for name in ("forward", "data_gradient", "weight_gradient"):
+        for name in _PRODUCTS:
             product = getattr(self, name)
             if not isinstance(product, Product):
                 raise TypeError(f"Recipe.{name} is a Product, not {type(product).__name__}")
@@ -204,7 +207,7 @@ class Recipe:
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
 
-    def operands(self, product: str, activations: bool = False) -> tuple[Optional[str], Optional[str]]:
+    def operands(self, product: str, activations: bool = False) -> tuple[str | None, str | None]:
         """Targets of the left and right operand of "forward", "data_gradient" or "weight_gradient"; *activations*: both
         operands of forward are activations, as in attention."""
         weight = self.input if activations else self.weight
@@ -245,19 +248,18 @@ class Recipe:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Recipe:
         """The inverse of to_dict; ValueError names a field that there is not."""
-        known = {f.name for f in dataclasses.fields(cls)}
-        products = ("forward", "data_gradient", "weight_gradient")
-        inner = {f.name for f in dataclasses.fields(Product)}
-        given = dict(fields)
-        for key in given:
-            if key not in known:
-                raise ValueError(f"a recipe has no '{key}'; it has {', '.join(sorted(known))}")
-        for name in products:
+
+        def known(what: str, kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+            names = {f.name for f in dataclasses.fields(kind)}
+            for key in given:
+                if key not in names:
+                    raise ValueError(f"{what} has no '{key}'; it has {', '.join(sorted(names))}")
+            return dict(given)
+
+        given = known("a recipe", cls, fields)
+        for name in _PRODUCTS:
             if name in given and not isinstance(given[name], Product):
-                for key in given[name]:
-                    if key not in inner:
-                        raise ValueError(f"{name} has no '{key}'; it has {', '.join(sorted(inner))}")
-                given[name] = Product(**given[name])
+                given[name] = Product(**known(name, Product, given[name]))
         return cls(**given)
 
     @classmethod
@@ -277,17 +279,16 @@ class Recipe:
     @property
     def alters_products(self) -> bool:
         """Whether products are others than torch's own of binary32."""
-        products: dict[str, Product] = {name: getattr(self, name) for name in
-                                        ("forward", "data_gradient", "weight_gradient")}
+        products: dict[str, Product] = {name: getattr(self, name) for name in _PRODUCTS}
         targets = [t for name, p in products.items() for t in (*self.operands(name), p.result)]
         return any(p.accumulator for p in products.values()) or any(
             t not in (None, "forward") and read_target(t).format != "fp32" for t in targets)
 
     def __str__(self) -> str:
         lines = [f"recipe {self.name}".rstrip() + (f"  [{self.source}]" if self.source else "")]
-        for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
+        for name in _TENSORS:
             lines.append(f"  {name:<16} {getattr(self, name) or '-'}")
-        for name in ("forward", "data_gradient", "weight_gradient"):
+        for name in _PRODUCTS:
             p: Product = getattr(self, name)
             left, right = self.operands(name)
             line = f"  {name:<16} {left or '-'} x {right or '-'}, added up by {p.accumulator or 'torch'}"
@@ -325,7 +326,7 @@ def recipes() -> list[str]:
     return list(_READY)
 
 
-def recipe(which: Union[str, Recipe, Mapping[str, Any]]) -> Recipe:
+def recipe(which: str | Recipe | Mapping[str, Any]) -> Recipe:
     """A ready-made recipe by its name; a Recipe itself; or one from a dict of its fields.
 
     A text that is no name is taken for a format: that of inputs, weights and gradients. fpemu.SpecError where it is
@@ -343,11 +344,11 @@ def recipe(which: Union[str, Recipe, Mapping[str, Any]]) -> Recipe:
     return Recipe(name=which, input=which, weight=which, gradient=which)
 
 
-Which = Union[str, Recipe, Mapping[str, Any], None]
-Rule = Union[str, type, Callable[[Any, str], bool]]
+Which = str | Recipe | Mapping[str, Any] | None
+Rule = str | type | Callable[[Any, str], bool]
 
 
-def read_rules(rules: Mapping[Rule, Which]) -> dict[Rule, Optional[Recipe]]:
+def read_rules(rules: Mapping[Rule, Which]) -> dict[Rule, Recipe | None]:
     """Rules and their recipes; TypeError for what is no dict of rules."""
     if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
         raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, name) "

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -71,9 +71,9 @@ class LossScaler:
     ``kind`` and ``skipped``, how many steps were not taken, are to be read.
     """
 
-    def __init__(self, kind: str = "backoff", model: Optional[nn.Module] = None, *, scale: Optional[float] = None,
-                 interval: Optional[int] = None, growth: float = 2.0, backoff: float = 0.5,
-                 max_finite: Optional[float] = None, underflow_target: float = 1e-3) -> None:
+    def __init__(self, kind: str = "backoff", model: nn.Module | None = None, *, scale: float | None = None,
+                 interval: int | None = None, growth: float = 2.0, backoff: float = 0.5,
+                 max_finite: float | None = None, underflow_target: float = 1e-3) -> None:
         if kind not in KINDS:
             raise ValueError(f"no loss scaler is called '{kind}'; there are {', '.join(KINDS)}")
         start = {"fixed": scale, "backoff": 2.0**16 if scale is None else scale}.get(kind, 1.0)
@@ -209,7 +209,7 @@ class LossScaler:
             self._known[key] = counts, now, version
         return found
 
-    def update(self, new_scale: Optional[float] = None) -> None:
+    def update(self, new_scale: float | None = None) -> None:
         """Ends the step: finds the next scale, or takes the one given. RuntimeError where no gradients were looked at
         since the last time."""
         if new_scale is None and not self._unscaled:

@@ -22,6 +22,11 @@ static double sign(const blocks *t, uint64_t i)
     return t->other.is_signed && draw(t, 0, i, 2) == 0 ? -1 : 1;
 }
 
+static int clamp(int x, int low, int high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
 /* ----------------------------------------------------------------------------------------- packed bytes */
 
 uint64_t blocks_bits(const uint8_t *bytes, uint64_t bit, unsigned width)
@@ -144,9 +149,10 @@ typedef struct tensor {
 static void set_amax(const blocks *t, tensor *c, uint64_t i, double amax)
 {
     c->amax = inputs_fit(&t->other, amax);
+    const bool alone = draw(t, 1, i, 4) == 0;
     for (size_t k = 0; k < t->length; k++) {
         const uint64_t r = inputs_random(t->seed, 52, i * BLOCKS_LONGEST + k);
-        const double part = (r & 3) != 0 ? (double)(r >> 58) / 64 : (double)(r >> 12) * 0x1p-52;
+        const double part = alone ? 0 : (r & 3) != 0 ? (double)(r >> 58) / 64 : (double)(r >> 12) * 0x1p-52;
         c->x[k] = sign(t, i * BLOCKS_LONGEST + k) * c->amax * (k == c->place ? 1 : part);
     }
 }
@@ -274,7 +280,9 @@ void blocks_codes(blocks *t, unsigned which, uint64_t i, uint64_t *codes)
     const size_t whole = (size_t)t->layout.block_elements, rest = whole > 0 ? t->length % whole : 0;
     tensor c = {.size = rest > 0 ? rest : whole < t->length && whole > 0 ? whole : t->length};
     c.place = cases[which].lanes ? (size_t)(i % t->length) : t->length - 1 - (size_t)draw(t, 5, any, c.size);
-    c.exponent = t->first + (int)draw(t, 6, any, (uint64_t)(t->last - t->first + 1));
+    const int low = draw(t, 2, any, 2) == 0 ? t->first : clamp(-4, t->first, t->last);
+    const int high = low == t->first ? t->last : clamp(4, t->first, t->last);
+    c.exponent = low + (int)draw(t, 6, any, (uint64_t)(high - low + 1));
     c.amax = inputs_fit(&t->other, ldexp(1 + (double)draw(t, 7, any, 64) / 64, c.exponent));
     c.special = cases[which].vectors == 1 ? (double)NAN : (double)INFINITY;
     (cases[which].fill != NULL ? cases[which].fill : random_codes)(t, &c, i);
@@ -300,11 +308,6 @@ void blocks_codes(blocks *t, unsigned which, uint64_t i, uint64_t *codes)
 }
 
 /* ------------------------------------------------------------------------------------------------- outside */
-
-static int clamp(int x, int low, int high)
-{
-    return x < low ? low : x > high ? high : x;
-}
 
 blocks blocks_start(const dots_request *q, const fpemu_format *format, const fpemu_format *other, bool decodes)
 {

@@ -97,7 +97,7 @@ void dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, do
  *
  * Tensors of one axis, of named cases and random ones: numbers to scales and codes of elements, or back. */
 
-enum { BLOCKS_LONGEST = 256 };
+enum { BLOCKS_LONGEST = 384, BLOCKS_RANDOM = 9 };
 
 typedef struct blocks {
     fpemu_format format, element, other; /* `other`: of the numbers */
@@ -117,6 +117,7 @@ uint64_t blocks_bits(const uint8_t *bytes, uint64_t bit, unsigned width);
 /* Ends the program where the format has no packed form, or its numbers do not fit. */
 blocks blocks_start(const dots_request *q, const fpemu_format *format, const fpemu_format *other, bool decodes);
 void blocks_end(blocks *t);
+/* Case BLOCKS_RANDOM has random ones; those before are of numbers. */
 const char *blocks_case(const blocks *t, unsigned which);
 uint64_t blocks_count(const blocks *t, unsigned which);
 /* Codes of the operands: x, and the largest magnitude; or, back, what `out` is else. */

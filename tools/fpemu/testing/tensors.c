@@ -55,70 +55,14 @@ static bool is_binary32(const tensors *t)
 
 /* ------------------------------------------------------------------------------------------------- tensors */
 
-static uint64_t word(const tensors *t, uint64_t i, size_t k)
+/* Tensor i: of the cases of vectors by turns, every other a random one. */
+static void fill(tensors *t, blocks *cases, uint64_t i, double *x)
 {
-    return inputs_random(t->seed, 40, i * TENSORS_LONGEST + k);
-}
-
-/* Mantissas at which the scale's rules turn: powers of two, and largest numbers of elements, with their neighbours. */
-static double mantissa(uint64_t r)
-{
-    static const double points[] = {1, 1.5, 1.75, 1.875, 2 - 0x1p-23};
-    const double x = points[r % 5];
-    return r / 5 % 4 == 0   ? x + 0x1p-23
-           : r / 5 % 4 == 1 ? x - 0x1p-24
-           : r / 5 % 4 == 2 ? 1 + (double)(r >> 44) * 0x1p-20
-                            : x;
-}
-
-/* The largest magnitudes go through all exponents of the type, one after the other. */
-static double largest(const tensors *t, uint64_t i, uint64_t r)
-{
-    const int first = is_binary32(t) ? -149 : -1074, last = is_binary32(t) ? 127 : 1023;
-    return ldexp(mantissa(r), first + (int)(i % (uint64_t)(last - first + 1)));
-}
-
-enum { PLAN_ONE, PLAN_FEW, PLAN_FULL, PLAN_ZERO, PLAN_SUBNORMAL, PLAN_SPECIAL, PLAN_ANY, PLANS };
-
-/* An element of a block whose largest magnitude is `amax`, and stands at `place`. */
-static double element(const tensors *t, uint64_t i, size_t k, unsigned plan, double amax, bool at_place)
-{
-    const uint64_t r = word(t, i, k);
-    const double sign = (r & 1) != 0 ? -1 : 1, tiny = is_binary32(t) ? 0x1p-149 : 0x1p-1074;
-    if (plan == PLAN_ZERO)
-        return sign * 0.0;
-    if (plan == PLAN_SUBNORMAL)
-        return sign * tiny * (double)(r >> 44);
-    if (plan == PLAN_ANY) {
-        const uint32_t bits = (uint32_t)(r >> 32);
-        float x;
-        memcpy(&x, &bits, sizeof x);
-        return (double)x;
-    }
-    if (at_place)
-        return plan == PLAN_SPECIAL ? ((r >> 1 & 1) != 0 ? (double)NAN : sign * (double)INFINITY) : sign * amax;
-    if (plan == PLAN_ONE || (plan != PLAN_FULL && (r >> 2 & 3) != 0))
-        return 0;
-    /* sixty-fourths of the largest and of a power of two: values of elements and the points midway between them */
-    const double top = (r >> 4 & 1) != 0 || !(amax > 0) ? amax : ldexp(1, ilogb(amax));
-    return sign * top * ((r >> 5 & 3) != 0 ? (double)(r >> 58) / 64 : (double)(r >> 12) * 0x1p-52);
-}
-
-/* Tensor i. */
-static void fill(const tensors *t, uint64_t i, double *x)
-{
-    const uint64_t r = word(t, i, TENSORS_LONGEST - 1);
-    const unsigned plan = r % 32 < PLANS ? (unsigned)(r % 32) : (unsigned)(r % 3);
-    for (size_t first = 0; first < t->length; first += t->block) {
-        const size_t left = t->length - first, size = left < t->block ? left : t->block;
-        const size_t place = (size_t)(word(t, i, first) >> 8) % size;
-        const double amax = ldexp(largest(t, i / 3, r >> 8), first == 0 ? 0 : (int)(word(t, i, first) >> 60) - 8);
-        for (size_t k = 0; k < size; k++) {
-            const double value = element(t, i, first + k, plan, amax, k == place);
-            const float narrow = (float)value;
-            x[first + k] = is_binary32(t) ? (double)narrow : value;
-        }
-    }
+    uint64_t codes[TENSORS_LONGEST];
+    const unsigned turn = (unsigned)(i % (2 * BLOCKS_RANDOM)), which = turn < BLOCKS_RANDOM ? turn : BLOCKS_RANDOM;
+    blocks_codes(cases, which, which < BLOCKS_RANDOM ? i / (2 * BLOCKS_RANDOM) : i, codes);
+    for (size_t k = 0; k < t->length; k++)
+        x[k] = fpemu_decode_one_f64(&cases->other, codes[k]);
 }
 
 /* Tensors of the lengths of a block, and of others. */
@@ -377,11 +321,15 @@ static bool try_part(tensors *t, size_t first, size_t n)
 /* So many tensors of the batch's length. */
 static bool try_batch(tensors *t, uint64_t first, size_t n)
 {
+    const dots_request tensor = {.length = t->length, .seed = t->seed, .level = 1};
+    const fpemu_format carrier = cli_format(is_binary32(t) ? "fp32" : "fp64");
+    blocks cases = blocks_start(&tensor, &t->s->format, &carrier, false);
     for (size_t i = 0; i < n; i++) {
         double *x = t->x + i * t->length;
-        fill(t, first + i, x);
+        fill(t, &cases, first + i, x);
         expect(t, x, t->expected + i * result_bytes(t));
     }
+    blocks_end(&cases);
     return try_part(t, 0, n);
 }
 
