@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm and of an OpenBLAS
- * found at run time, in turn, and their ratio: of binary32 arrays, with counters, of arrays of double, and of as many
- * products of a batch of dot products of 32 numbers. Time is the processor's, so that a busy machine disturbs
+ * found at run time, in turn, and their ratio: of binary32 arrays, with counters, of arrays of double, of as many
+ * products of a batch of dot products of 32 numbers, and of prepared dot products of 4 and of 64. Time is the processor's, so that a busy machine disturbs
  * little; one thread.
  *
  *   make bench-gemm          OPENBLAS=path/of/libopenblas.so.0 where it lies elsewhere; OPENBLAS_CORETYPE=SkylakeX for
@@ -50,7 +50,7 @@ static sgemm *find_sgemm(void)
 
 static const struct row {
     const char *model;
-    enum { PLAIN, COUNTED, DOUBLES, DOTS } kind;
+    enum { PLAIN, COUNTED, DOUBLES, COUNTED_DOUBLES, DOTS, FOURS, LONE } kind;
 } rows[] = {
     {"seq(fp(6,9,0)); ab=fp(4,3,4); product=fp(6,9,0)", PLAIN},
     {"seq(fp(6,9,0)); ab=fp(4,3,4)", PLAIN},
@@ -71,8 +71,13 @@ static const struct row {
     {"tc(h100,fp16)", COUNTED},
     {"fp32", DOUBLES},
     {"seq(fp32); product=fp32", DOUBLES},
+    {"fp64", COUNTED_DOUBLES},
     {"fp32", DOTS},
     {"seq(fp16)", DOTS},
+    {"fp32", FOURS},
+    {"fp32", LONE},
+    {"seq(fp16)", FOURS},
+    {"seq(fp16)", LONE},
 };
 
 static fpemu_status product(const struct row *r, const fpemu_gemm_spec *spec)
@@ -82,8 +87,16 @@ static fpemu_status product(const struct row *r, const fpemu_gemm_spec *spec)
         .m = 1, .n = 1, .k = 32, .batch = 2048, .stride_a = 32, .stride_b = 32, .stride_c = 1};
     fpemu_stats stats;
     memset(&stats, 0, sizeof stats);
-    if (r->kind == DOUBLES)
-        return fpemu_gemm_f64(spec, &whole, 1, a64, b64, 0, c64, NULL);
+    if (r->kind == DOUBLES || r->kind == COUNTED_DOUBLES)
+        return fpemu_gemm_f64(spec, &whole, 1, a64, b64, 0, c64, r->kind == DOUBLES ? NULL : &stats);
+    if (r->kind >= FOURS) { /* prepared, one by one */
+        fpemu_prepared_gemm prepared;
+        const size_t n = r->kind == FOURS ? 4 : 64;
+        fpemu_status status = fpemu_prepare_gemm(&prepared, spec, FPEMU_TYPE_F32, NULL);
+        for (size_t i = 0; i < (size_t)N * N * N / n && !status; i++)
+            status = fpemu_run_dot(&prepared, n, a + i % 1024 * n, 1, b, 1, c, NULL);
+        return status;
+    }
     if (r->kind != DOTS)
         return fpemu_gemm_f32(spec, &whole, 1, a, b, 0, c, r->kind == COUNTED ? &stats : NULL);
     for (int i = 0; i < N * N * N / 65536; i++)
@@ -95,7 +108,7 @@ static fpemu_status product(const struct row *r, const fpemu_gemm_spec *spec)
 int main(void)
 {
     sgemm *real = find_sgemm();
-    static const char *const kinds[] = {"", ", counted", ", double", ", dots"};
+    static const char *const kinds[] = {"", ", counted", ", double", ", double, counted", ", dots", ", 4", ", 64"};
     const double products = (double)N * N * N;
     uint32_t state = 1;
     for (size_t i = 0; i < 2 * N * N; i++) {
@@ -104,7 +117,7 @@ int main(void)
         (i < N * N ? a64 : b64)[i % (N * N)] = (double)(int32_t)state / 3e9;
     }
     printf("%d x %d x %d, one thread, %s%s\n", N, N, N, fpemu_variant(), real ? "" : ", no OpenBLAS found");
-    printf("%-58s %10s %10s\n", "model", "Gmac/s", "sgemm/this");
+    printf("%-65s %10s %10s\n", "model", "Gmac/s", "sgemm/this");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double times[ROUNDS], ratios[ROUNDS];
         fpemu_gemm_spec spec;
@@ -123,7 +136,7 @@ int main(void)
         }
         qsort(times, ROUNDS, sizeof times[0], by_value);
         qsort(ratios, ROUNDS, sizeof ratios[0], by_value);
-        printf("%-48s%-10s %10.2f ", rows[i].model, kinds[rows[i].kind], 1e-9 * products / times[ROUNDS / 2]);
+        printf("%-48s%-17s %10.3f ", rows[i].model, kinds[rows[i].kind], 1e-9 * products / times[ROUNDS / 2]);
         if (real)
             printf("%10.1f\n", ratios[ROUNDS / 2]);
         else

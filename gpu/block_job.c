@@ -128,7 +128,7 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
     const int rule = b->plan.rule, known = j->call.whole || j->call.extremes;
     const uint32_t length = run_length(c, w, j->call.whole);
     if ((!b->scaled && (!b->is_table || !j->call.whole)) || b->compat.setting || b->block.rule == FPEMU_SCALING_S2FP8 ||
-        core_rule_chooses(b->block.rule) || core_rule_levels(b->block.rule) || c->shape->given ||
+        core_rule_chooses(b->block.rule) || core_rule_levels(b->block.rule) || c->shape->given || c->format->outer ||
         (!b->is_table && rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN) ||
         (c->bytes && (j->call.element_bits > 8 || (rule == CORE_RULE_SHIFTER_STOP && !b->coder.fast_encode) ||
                       (rule == CORE_RULE_EVEN && !core_fixed_codes_quickly32(&b->coder)))))
@@ -139,7 +139,7 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
 /* The run of a job for gpu_unpack_runs; 0: it does not go by that. */
 uint32_t fpemu_gpu_unpack_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j)
 {
-    if (!j->rule.scaled || j->call.given.zeros || core_rule_levels(j->rule.block.rule) ||
+    if (!j->rule.scaled || j->call.given.zeros || core_rule_levels(j->rule.block.rule) || c->format->outer ||
         j->rule.block.rule == FPEMU_SCALING_S2FP8 || j->call.element_bits > 8 || gpu_run_codes(j) == GPU_RUN_NO_CODES ||
         j->rule.coder.has_infinity)
         return 0;

@@ -37,6 +37,9 @@ int fpemu_gpu_is_run(const gpu_tensor *c, const core_walk *w, const void *p, con
 uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j);
 uint32_t fpemu_gpu_unpack_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j);
 
+/* What turns a range into the numbers of the tensor. */
+gpu_range_rule fpemu_gpu_tensor_rule(const fpemu_format *f, int type);
+
 /* Clears *range in device memory, and fills it for the job's rule: measured (range.c), or from the caller's. bytes:
  * NULL, or where the two numbers of the tensor go. */
 fpemu_cuda_status fpemu_gpu_find_range(const gpu_tensor *c, gpu_range *range, unsigned char *bytes,

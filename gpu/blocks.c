@@ -9,12 +9,12 @@
 
 /* What lies in the scratch, each part at a multiple of 8 bytes. */
 typedef struct scratch_plan {
-    uint64_t range, table, extremes, bytes; /* offsets, UINT64_MAX where there is none */
+    uint64_t range, table, extremes, lines, bytes; /* offsets, UINT64_MAX where there is none */
 } scratch_plan;
 
 static scratch_plan plan_scratch(const fpemu_format *f, const core_walk *w)
 {
-    scratch_plan p = {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
+    scratch_plan p = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
     if (w->blocks == 0)
         return p;
     if (core_needs_range(f)) {
@@ -29,6 +29,10 @@ static scratch_plan plan_scratch(const fpemu_format *f, const core_walk *w)
         fpemu_gpu_full_block(w) > GPU_PIECE) {
         p.extremes = p.bytes;
         p.bytes += w->blocks * sizeof(gpu_extremes);
+    }
+    if (f->outer) {
+        p.lines = p.bytes;
+        p.bytes += w->blocks / w->across * sizeof(gpu_extremes);
     }
     return p;
 }
@@ -202,6 +206,38 @@ static fpemu_cuda_status put_table(gpu_blocks_call *j, const fpemu_format *f, un
     return fpemu_gpu_put_table(to, f->table, f->codebook_length, stream);
 }
 
+/* The extremes of each line of a call: those of a format whose blocks they are. */
+static fpemu_cuda_status find_lines(const gpu_tensor *c, const core_walk *w, const fpemu_layout *l, gpu_blocks_call *j,
+                                    gpu_extremes *to, fpemu_cuda_stream stream)
+{
+    fpemu_format rows = *c->format;
+    gpu_tensor own = *c;
+    core_walk walk;
+    gpu_blocks_job32 j32;
+    gpu_blocks_job64 j64;
+    rows.block = FPEMU_BLOCK_ROW;
+    rows.block_length = 0;
+    own.y = own.bytes = NULL;
+    own.stats = NULL;
+    if (own.count != ALL_BLOCKS) {
+        own.first /= w->across;
+        own.count /= w->across;
+    }
+    j->lines = to;
+    j->line_rule = fpemu_gpu_tensor_rule(c->format, c->type);
+    fpemu_cuda_status status = gpu_status(core_walk_begin(&walk, &rows, c->shape, fpemu_gpu_size(c->type, 0), 1));
+    memset(&j32, 0, sizeof j32);
+    memset(&j64, 0, sizeof j64);
+    gpu_blocks_call *const call = c->type == GPU_F64 ? &j64.call : &j32.call;
+    fpemu_gpu_fill_blocks(call, &own, &walk, l);
+    call->extremes = to;
+    if (!status)
+        status = fpemu_gpu_zero((uint64_t *)(void *)to, call->count * sizeof *to / 8, stream);
+    if (status)
+        return status;
+    return c->type == GPU_F64 ? fpemu_gpu_extremes64(&j64, stream) : fpemu_gpu_extremes32(&j32, stream);
+}
+
 /* Everything that quantises, packs or unpacks, arguments being checked. */
 static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const fpemu_layout *l,
                                 fpemu_cuda_stream stream)
@@ -217,7 +253,7 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     gpu_blocks_job64 j64;
     fpemu_gpu_formats(f, &element, &scale);
     fpemu_gpu_fill_blocks(&job, c, w, l);
-    const int from_bytes = has_tensor && (reading || (job.consecutive && !core_rule_chooses(f->scaling)));
+    const int from_bytes = has_tensor && (reading || (job.consecutive && !core_rule_chooses(f->scaling) && !f->outer));
     fpemu_cuda_status status = put_table(&job, f, scratch, &p, stream);
     job.tensor_from_bytes = (uint8_t)from_bytes;
     if (!status && !reading && core_needs_range(f) && !(job.given.tensor > 0) &&
@@ -231,6 +267,8 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
         job.extremes = (gpu_extremes *)(void *)(scratch + p.extremes);
         status = fpemu_gpu_zero((uint64_t *)(void *)job.extremes, job.count * sizeof(gpu_extremes) / 8, stream);
     }
+    if (!status && !reading && p.lines != UINT64_MAX)
+        status = find_lines(c, w, l, &job, (gpu_extremes *)(void *)(scratch + p.lines), stream);
     if (status)
         return status;
     const uint64_t elements = job.consecutive ? core_layout_before(&job.layout, c->first + c->count, 8) -
@@ -279,8 +317,10 @@ static fpemu_cuda_status run_inside(const gpu_tensor *c, fpemu_cuda_stream strea
         return FPEMU_CUDA_ERROR_ARGUMENT;
     if (w.blocks == 0 || c->count == 0)
         return FPEMU_CUDA_OK;
-    if (values_in && c->count != ALL_BLOCKS && core_rule_chooses(f->scaling) && !c->shape->whole)
+    if (values_in && c->count != ALL_BLOCKS && core_rule_chooses(f->scaling) && !c->shape->whole && !f->outer)
         return FPEMU_CUDA_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
+    if (values_in && c->count != ALL_BLOCKS && f->outer && (c->first % w.across || c->count % w.across))
+        return FPEMU_CUDA_ERROR_ARGUMENT; /* part of a line does not have its numbers */
     if ((values_in ? !c->x : !c->y) || (packing ? !c->bytes : !c->y))
         return FPEMU_CUDA_ERROR_NULL;
     if (c->rounding && fpemu_gpu_nan_is_error(f, c->rounding))

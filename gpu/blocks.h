@@ -38,6 +38,8 @@ typedef struct gpu_blocks_call {
     gpu_range *range;       /* numbers of the whole tensor, NULL: none */
     gpu_extremes *extremes; /* of every block, NULL: found on the way, or those of the range */
     gpu_counts *counts;
+    gpu_extremes *lines; /* where they have numbers of their own, which line_rule makes; NULL: of the tensor */
+    gpu_range_rule line_rule;
     core_tensor tensor; /* where they come from neither range nor bytes */
     fpemu_given given;  /* scales on the device in place of those found; or all zero */
     uint32_t scale_bytes, element_bits;
@@ -116,6 +118,27 @@ FPEMU_FN void gpu_unit_find(const gpu_blocks_call *j, uint64_t v, gpu_unit *u)
     u->begin = piece * GPU_PIECE;
     u->end = core_smaller(u->begin + GPU_PIECE, u->place.elements + least);
     u->begin = u->begin < u->end ? u->begin : u->end;
+}
+
+/* The numbers of the tensor, or of the block's line, from packed bytes. */
+FPEMU_FN core_tensor gpu_packed_tensor(const gpu_blocks_call *j, uint64_t block)
+{
+    return gpu_load_tensor_scales(j->bytes +
+                                  (j->scales_offset > 8 ? core_walk_quotient(block, j->walk.across) * 8 : 0));
+}
+
+/* The numbers of the block's line from its elements; they are packed with its first block. */
+FPEMU_FN core_tensor gpu_line_tensor(const gpu_blocks_call *j, uint64_t block, int wide, int packs)
+{
+    const uint64_t across = j->walk.across, line = core_walk_quotient(block, across);
+    const uint64_t amax = j->lines[line - core_walk_quotient(j->first, across)].amax;
+    fpemu_range range;
+    memset(&range, 0, sizeof range);
+    range.amax = wide ? core_value64(amax) : (double)core_value32((uint32_t)amax);
+    const core_tensor t = gpu_tensor_scales(j->line_rule, &range);
+    if (packs && j->bytes && block == line * across)
+        gpu_store_tensor_scales(j->bytes + 8 * line, t);
+    return t;
 }
 
 /* Whether sums are wanted or a histogram, which gpu_block_runs leaves to gpu_blocks. */

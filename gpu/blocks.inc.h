@@ -337,6 +337,9 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             memset(s, 0, sizeof *s);
             if (u->begin >= u->end || scalar)
                 continue;
+            const int first = (l & (group - 1)) == 0 && u->begin == 0;
+            if (job->lines)
+                block.tensor = gpu_line_tensor(job, u->block, CARRIER_BITS == 64, first);
             if (job->given.scales)
                 core_scale_given(&block, &job->given, u->block, s);
             else
@@ -345,7 +348,7 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                 gpu_choose_scale(j, u, &block, &OF(e, l), s);
             if (core_rule_levels(block.rule))
                 gpu_find_levels(j, u, &block, OF(e, l).amax, s);
-            if ((l & (group - 1)) != 0 || u->begin != 0)
+            if (!first)
                 continue;
             if (job->bytes && job->scale_bytes)
                 core_store_bytes(job->bytes + job->scales_offset + u->block * job->scale_bytes, job->scale_bytes,
@@ -454,8 +457,6 @@ FPEMU_FN void gpu_unpack(const gpu_blocks_job *j, unsigned width, uint64_t warp,
     core_block block = j->rule.block;
     table.values = job->table ? job->table : j->table;
     block.tensor = job->tensor;
-    if (job->tensor_from_bytes)
-        block.tensor = gpu_load_tensor_scales(job->bytes);
     for (uint64_t base = warp * each; base < units; base += warps * each)
         FOR_LANES(l) {
             gpu_unit u;
@@ -464,6 +465,8 @@ FPEMU_FN void gpu_unpack(const gpu_blocks_job *j, unsigned width, uint64_t warp,
             if (u.begin >= u.end)
                 continue;
             memset(&s, 0, sizeof s);
+            if (job->tensor_from_bytes)
+                block.tensor = gpu_packed_tensor(job, u.block);
             if (j->rule.scaled)
                 core_scale_read(
                     &block,

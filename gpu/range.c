@@ -33,7 +33,7 @@ static fpemu_cuda_status measure(const fpemu_format *f, const fpemu_shape *shape
 }
 
 /* What turns a range into the numbers of f. */
-static gpu_range_rule tensor_rule(const fpemu_format *f, int type)
+gpu_range_rule fpemu_gpu_tensor_rule(const fpemu_format *f, int type)
 {
     gpu_range_rule rule;
     fpemu_format element, scale;
@@ -57,7 +57,7 @@ fpemu_cuda_status fpemu_gpu_find_range(const gpu_tensor *c, gpu_range *range, un
     if (!status && !whole)
         status = measure(c->format, &shape, c->x, c->type, range, stream);
     return status ? status
-                  : fpemu_gpu_range_finish(range, tensor_rule(c->format, c->type), whole,
+                  : fpemu_gpu_range_finish(range, fpemu_gpu_tensor_rule(c->format, c->type), whole,
                                            core_has_tensor(c->format) ? bytes : NULL, stream);
 }
 
@@ -131,7 +131,7 @@ fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, cons
     fpemu_cuda_status status = gpu_status(fpemu_packed_layout(format, shape, &l));
     if (!status && !core_told_range_is_sane(shape))
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    if (status || l.tensor_bytes == 0)
+    if (status || l.tensor_bytes == 0 || format->outer)
         return status;
     if (!d_bytes || (!shape->whole && !range))
         return FPEMU_CUDA_ERROR_NULL;
@@ -147,7 +147,7 @@ fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, cons
     if (status)
         return status;
     fpemu_environment_enter(&environment);
-    status = fpemu_gpu_pack_tensor_scales(range, tensor_rule(format, GPU_F64), shape->whole,
+    status = fpemu_gpu_pack_tensor_scales(range, fpemu_gpu_tensor_rule(format, GPU_F64), shape->whole,
                                           (unsigned char *)d_bytes + l.tensor_offset, stream);
     fpemu_environment_leave(&environment);
     return status;

@@ -101,6 +101,12 @@ typedef enum fpemu_block {
     FPEMU_BLOCK_TENSOR = 4   /* the whole tensor */
 } fpemu_block;
 
+/* Whose is the second scale of nvfp4 rules. */
+typedef enum fpemu_outer {
+    FPEMU_OUTER_TENSOR = 0, /* the whole tensor's */
+    FPEMU_OUTER_ROW = 1     /* each line along `length` has one of its own */
+} fpemu_outer;
+
 /* Tables of a codebook: exact rationals, each rounded once to binary32 (doc/blocks.md, 5). */
 typedef enum fpemu_codebook_name {
     FPEMU_CODEBOOK_CUSTOM = 0,  /* the caller's */
@@ -164,7 +170,8 @@ typedef struct fpemu_format {
     uint32_t block_length;       /* run, tile: 1 and more; else 0 */
     uint32_t block_rows;         /* tile: 1 and more; else 0 */
     uint32_t codebook_length;    /* kind codebook: number of values, 2..65536; else 0 */
-    uint32_t reserved2;
+    uint8_t outer;               /* nvfp4 rules, runs: fpemu_outer; else 0 */
+    uint8_t reserved2[3];
     union {
         const float *table; /* codebook custom: the caller's values, strictly ascending, finite; else NULL */
         uint64_t table_word;
@@ -278,7 +285,7 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
  *   rows, length  block_rows and block_length; 0 where `block` has none
  * nvfp4 rules: block run or tile, scale not NULL; 4over6 rules: the element e2m1 too, of at most 64 rows and 4096
  * elements a block. Recipe rules: scale fp32. The margin, the target (of all rules but muppet and s2fp8, a sixteenth to
- * 16 times the element's largest value) and the bound may be set afterwards, followed by fpemu_format_complete.
+ * 16 times the element's largest value), the bound and outer may be set afterwards, followed by fpemu_format_complete.
  * muppet: the element fixed point or an integer with steps of a power of two, scale NULL. s2fp8: block tensor, the
  * element a float, scale fp32. */
 fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,

@@ -110,8 +110,9 @@ fpemu_status fpemu_quantize_tensor(const fpemu_format *format, const fpemu_round
  *           2. The value of an element is y = P * s, P a value of its format (nvfp4 rules: P * s * d; levels: 2.6)
  *   codes   their codes, as many unsigned integers of fpemu_layout.scale_bytes bytes in host byte order, the code in
  *           the low bits: of fpemu_format_scale, or the exponent in two's complement; bits of levels above
- *   tensor  the two numbers of the whole tensor: nvfp4 rules the multiplier u and the tensor's scale d; s2fp8 alpha and
- *           beta; other rules 1 and 1
+ *   tensor  the two numbers of the whole tensor: nvfp4 rules the multiplier u and the tensor's scale d, with
+ *           FPEMU_OUTER_ROW those of each line: fpemu_layout.tensor_bytes / 4 numbers; s2fp8 alpha and beta; other
+ *           rules 1 and 1
  * The y_stride of `shape` is not used. A block that becomes NaN has the scale NaN. Scales of 16-bit arrays are binary32
  * numbers. A bare power of two outside the carrier's range is 0 or infinity; its code is right. FPEMU_ERROR_UNSUPPORTED
  * for scalar formats, and for scales and codes of s2fp8, whose blocks have none; FPEMU_ERROR_OVERLAP where an output
@@ -129,7 +130,7 @@ typedef struct fpemu_layout {
     uint64_t bytes;         /* in all */
     uint64_t blocks;        /* number of blocks; of a scalar format: of lines along `length` */
     uint64_t tensor_offset; /* nvfp4: multiplier and scale; s2fp8: alpha and beta */
-    uint64_t tensor_bytes;  /* 8, or 0 where there are none */
+    uint64_t tensor_bytes;  /* 8, or 8 a line of FPEMU_OUTER_ROW, or 0 where there are none */
     uint64_t scales_offset;
     uint64_t scale_bytes; /* of one scale: 0, 1, 2 or 4 */
     uint64_t elements_offset;
@@ -170,8 +171,8 @@ fpemu_status fpemu_unpack(const fpemu_format *format, fpemu_type type, const fpe
 /* Blocks first .. first+count-1 of a tensor's packed bytes: `bytes` are those of the whole tensor, x and y hold the
  * elements of just these blocks, one after the other in block order. Random bits are those of the elements' indices in
  * the tensor. The numbers of the whole tensor are read from the bytes, where the last fpemu_pack or
- * fpemu_pack_tensor_scales left them; with 4over6 rules from shape->whole (FPEMU_ERROR_NULL without it).
- * FPEMU_ERROR_ARGUMENT for blocks that there are not. */
+ * fpemu_pack_tensor_scales left them; with 4over6 rules from shape->whole (FPEMU_ERROR_NULL without it). Those of lines
+ * (FPEMU_OUTER_ROW) are written too. FPEMU_ERROR_ARGUMENT for blocks that there are not, or packing part of a line. */
 fpemu_status fpemu_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                const fpemu_shape *shape, uint64_t first, uint64_t count, const void *x, void *bytes,
                                fpemu_stats *stats);
@@ -184,7 +185,7 @@ fpemu_status fpemu_unpack_scales(const fpemu_format *format, fpemu_type type, co
                                  uint64_t count, const void *bytes, void *scales);
 
 /* Writes the numbers of the whole tensor that follow from shape->whole into its packed bytes, nothing where the format
- * has none. Then fpemu_pack_blocks can pack the tensor piece by piece. FPEMU_ERROR_ARGUMENT for a range that no tensor
+ * has none, or of lines. Then fpemu_pack_blocks can pack the tensor piece by piece. FPEMU_ERROR_ARGUMENT for a range that no tensor
  * has. */
 fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes);
 

@@ -76,12 +76,12 @@ typedef struct finder {
     float *tensor;
 } finder;
 
-static void take_tensor(void *context, core_tensor t)
+static void take_tensor(void *context, uint64_t line, core_tensor t)
 {
     const finder *to = context;
     if (to->tensor) {
-        to->tensor[0] = t.a;
-        to->tensor[1] = t.b;
+        to->tensor[2 * line] = t.a;
+        to->tensor[2 * line + 1] = t.b;
     }
 }
 
@@ -129,7 +129,7 @@ static fpemu_status find_scales(const void *plan, const fpemu_format *f, const f
     if (!core_walk_reach(&walk, x, walk.x_axis, size, &arrays[0]) ||
         !reach_of(&arrays[1], to->scales.values, walk.blocks, carrier_size(to->scales.carrier)) ||
         !reach_of(&arrays[2], to->codes, walk.blocks, to->code_size) ||
-        !reach_of(&arrays[3], to->tensor, 2, sizeof(float)))
+        !reach_of(&arrays[3], to->tensor, 2 * (f->outer ? walk.blocks / walk.across : 1), sizeof(float)))
         return FPEMU_ERROR_ARGUMENT;
     if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))
         return FPEMU_ERROR_OVERLAP;

@@ -29,8 +29,8 @@ static inline int is_group(uint64_t length)
  * block that begin at a multiple of BLOCK_TILE; `scale` not for scalar formats and s2fp8. */
 typedef struct block_sink {
     void *context;
-    /* the numbers of the whole tensor, before anything else; only where the format has them */
-    void (*tensor)(void *context, core_tensor t);
+    /* the numbers of the whole tensor (line 0), or of each line, before its blocks; only where the format has them */
+    void (*tensor)(void *context, uint64_t line, core_tensor t);
     void (*scale)(void *context, uint64_t block, uint64_t code);
     /* n codes of `size` bytes (fpemu_format_code_size) from place `position` of the block on; NULL: the scales are all
      * that is asked for, and no element is rounded */

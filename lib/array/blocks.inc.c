@@ -244,6 +244,7 @@ typedef struct block_job {
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
     uint8_t scales_only;  /* no element is rounded */
     uint8_t gives;        /* values go to y */
+    uint8_t lines;        /* each has numbers that other rules have of the whole tensor */
     core_search search;   /* of a table */
 } block_job;
 
@@ -945,7 +946,8 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
 /* Blocks begin <= v < end in the order of visits, one after the other. */
 static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, uint64_t end, gathering *g)
 {
-    uint64_t compact = 0; /* where the block's elements begin in a compact x */
+    /* where the block's elements begin in a compact x */
+    uint64_t compact = j->lines ? (begin - j->call->first) / j->walk.across * j->walk.length : 0;
     uint64_t again = 0;
     for (uint64_t v = begin; v < end; v++) {
         block_part p;
@@ -959,7 +961,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
             if (v == end)
                 break;
         }
-        p.block = j->call->count == UINT64_MAX ? core_walk_visited(&j->walk, v) : v;
+        p.block = j->call->count == UINT64_MAX && !j->lines ? core_walk_visited(&j->walk, v) : v;
         fpemu_walk_block(&j->walk, p.block, &p.place);
         if (j->call->compact) {
             p.place.x = (int64_t)compact;
@@ -972,6 +974,40 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
             block_add_elements(j, w, &p, 0, p.place.elements, g);
     }
     block_flush(j, w, g);
+}
+
+/* A block for what only this call knows: that of its own plan, or a copy. */
+static core_block *block_own(block_job *j)
+{
+    if (!j->own) {
+        j->room = *j->block;
+        j->own = &j->room;
+    }
+    j->block = j->own;
+    return j->own;
+}
+
+/* The same line by line, where lines have numbers of their own. */
+static void block_run_lines(const block_job *j, block_tile *w, uint64_t begin, uint64_t end, gathering *g)
+{
+    const uint64_t across = j->walk.across, length = j->walk.length;
+    const block_sink *sink = j->call->sink;
+    block_job own = *j;
+    own.own = NULL;
+    core_block *const block = block_own(&own);
+    for (uint64_t b = begin; b < end; b += across) {
+        core_place line;
+        fpemu_range range = {0};
+        fpemu_walk_block(&j->walk, b, &line);
+        line.n[3] = line.elements = length;
+        if (j->call->compact)
+            line.x = (int64_t)((b - j->call->first) / across * length);
+        range.amax = (double)core_value(block_extremes_between(j, &line, 0, length).amax);
+        block->tensor = tensor_of(j->call->format, (double)block->scale_max, &range);
+        if (sink && sink->tensor)
+            sink->tensor(sink->context, b / across, block->tensor);
+        block_run_blocks(&own, w, b, b + across, g);
+    }
 }
 
 /* What a call leaves to its threads: a large block, which p says, piece by piece (together), or blocks first <= v < end
@@ -998,8 +1034,10 @@ static void block_run_slice(const block_slice *s, int k)
                            j->counted ? &g : NULL);
         block_flush(j, &w, j->counted ? &g : NULL);
     } else {
-        const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
-        block_run_blocks(j, &w, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
+        const uint64_t unit = j->lines ? j->walk.across : 1;
+        const uint64_t step = (s->end - s->first) / unit / (uint64_t)s->parts * unit;
+        const uint64_t begin = s->first + step * (uint64_t)k, end = k + 1 == s->parts ? s->end : begin + step;
+        (j->lines ? block_run_lines : block_run_blocks)(j, &w, begin, end, j->counted ? &g : NULL);
     }
     if (j->counted)
         fpemu_gather_join(&g, CARRIER_BITS, s->parts, j->call->stats);
@@ -1028,7 +1066,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
 {
     const core_walk *w = &j->walk;
     const uint64_t full = w->n[0] * w->n[1] * w->n[2] * w->n[3], count = end - first;
-    const int large = full >= LARGE, together = large && !j->call->compact;
+    const int large = full >= LARGE, together = large && !j->call->compact && !j->lines;
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
     const int parts = j->call->compact ? 1 : thread_count((size_t)(together ? full : most));
     block_part p;
@@ -1221,17 +1259,6 @@ static void block_set_arrays(block_job *j, int carrier, const void *x, void *y)
 #endif
 }
 
-/* A block for what only this call knows: that of its own plan, or a copy. */
-static core_block *block_own(block_job *j)
-{
-    if (!j->own) {
-        j->room = *j->block;
-        j->own = &j->room;
-    }
-    j->block = j->own;
-    return j->own;
-}
-
 /* The call's own fields, but for what follows from where the blocks lie; j->walk is begun. */
 static void block_job_begin(block_job *j, const block_call *call, const block_plan *p, core_block *own, const void *x,
                             void *y)
@@ -1250,6 +1277,7 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->want = call->stats ? call->stats->request.want : 0;
     j->given = call->shape->given;
     j->zeros = j->given && j->given->order;
+    j->lines = call->format->outer;
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
     j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH &&
@@ -1273,7 +1301,7 @@ static void block_job_lie(block_job *j, const fpemu_format *f)
         j->many = runs && w->x[3] == 1 && w->y[3] == 1;
     else
         j->many = runs && w->x_axis[3] == 1 && w->y_axis[3] == 1 && call->count == UINT64_MAX &&
-                  !(j->want & FPEMU_STATS_SUMS);
+                  !(j->want & FPEMU_STATS_SUMS) && !j->lines;
     j->stream = runs && w->inner == 1 && block_in_place(j) && j->x != j->y && !j->p->stochastic &&
                 w->tile_length <= STREAM_LARGEST && w->total >= STREAM_BYTES / sizeof(realw);
     j->hold_many = 0;
@@ -1287,7 +1315,7 @@ static void block_given_tensor(block_job *j, const fpemu_given *given)
         return;
     block_own(j)->tensor = core_given_tensor(given);
     if (sink && sink->tensor)
-        sink->tensor(sink->context, j->block->tensor);
+        sink->tensor(sink->context, 0, j->block->tensor);
 }
 
 /* The numbers of the whole tensor, and its range where its blocks are one: measured, unless the caller tells them. */
@@ -1321,7 +1349,7 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
         const core_tensor tensor = known ? *call->tensor : tensor_of(f, (double)j->block->scale_max, whole);
         block_own(j)->tensor = tensor;
         if (call->sink && call->sink->tensor)
-            call->sink->tensor(call->sink->context, tensor);
+            call->sink->tensor(call->sink->context, 0, tensor);
     }
     if (f->block != FPEMU_BLOCK_TENSOR && (whole != &range || j->walk.blocks != 1))
         return;
@@ -1404,9 +1432,9 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     const int by_amax =
         (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && !core_rule_chooses(f->scaling) && !j->given;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
-        j->walk.total <= BLOCK_TILE)
+        j->walk.total <= BLOCK_TILE && !j->lines)
         first += block_run_few(j, first, last);
-    if (j->codes && j->many && j->walk.total < SMALL)
+    if (j->codes && j->many && j->walk.total < SMALL && !j->lines)
         first += block_code_many(j, first, last);
     if (first == last)
         return FPEMU_OK;
@@ -1448,8 +1476,11 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return FPEMU_ERROR_ARGUMENT;
     if (last == call->first)
         return FPEMU_OK;
-    if (!x || (!y && !call->sink) || (call->compact && core_rule_chooses(f->scaling) && !call->shape->whole))
+    if (!x || (!y && !call->sink) ||
+        (call->compact && core_rule_chooses(f->scaling) && !call->shape->whole && !f->outer))
         return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
+    if (f->outer && (call->first % j.walk.across || last % j.walk.across))
+        return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers */
     if (y)
         status = check_arrays(&j.walk, x, y, size);
     if (status)

@@ -20,7 +20,7 @@ static core_reason check_format(const fpemu_format *f, int carrier, const fpemu_
     if (!f)
         return REASON_NO_FORMAT;
     uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
-    reserved |= f->reserved2;
+    reserved |= (uint64_t)(f->reserved2[0] | f->reserved2[1] | f->reserved2[2] | (f->scaling ? 0 : f->outer));
 #pragma omp simd reduction(| : reserved)
     for (size_t i = 0; i < sizeof f->reserved3 / sizeof f->reserved3[0]; i++)
         reserved |= f->reserved3[i];

@@ -73,6 +73,7 @@
 #define block_zero_codes CARRIER(block_zero_codes)
 #define block_codes_at_once CARRIER(block_codes_at_once)
 #define block_run_blocks CARRIER(block_run_blocks)
+#define block_run_lines CARRIER(block_run_lines)
 #define block_run_checked CARRIER(block_run_checked)
 #define block_run_few CARRIER(block_run_few)
 #define block_run_inside CARRIER(block_run_inside)

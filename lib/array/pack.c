@@ -96,7 +96,7 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
         return FPEMU_OK;
     l->blocks = w->blocks;
     l->scale_bytes = scale_bits ? code_size(scale_bits) : 0;
-    l->tensor_bytes = core_has_tensor(f) ? 8 : 0;
+    l->tensor_bytes = core_has_tensor(f) ? 8 * (f->outer ? w->blocks / w->across : 1) : 0;
     l->scales_offset = l->tensor_bytes;
     l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
     p->blocks = core_layout_make(w);
@@ -198,11 +198,11 @@ typedef struct packer {
     unsigned char *bytes;
 } packer;
 
-static void store_tensor(void *context, core_tensor t)
+static void store_tensor(void *context, uint64_t line, core_tensor t)
 {
     const packer *p = context;
-    core_store_bytes(p->bytes, 4, core_bits32(t.a));
-    core_store_bytes(p->bytes + 4, 4, core_bits32(t.b));
+    core_store_bytes(p->bytes + 8 * line, 4, core_bits32(t.a));
+    core_store_bytes(p->bytes + 8 * line + 4, 4, core_bits32(t.b));
 }
 
 static core_tensor load_tensor(const unsigned char *bytes)
@@ -270,7 +270,7 @@ fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_sh
     const fpemu_status status = plan_checked(&p, format, shape);
     if (!status && !core_told_range_is_sane(shape))
         return FPEMU_ERROR_ARGUMENT;
-    if (status || p.layout.tensor_bytes == 0)
+    if (status || p.layout.tensor_bytes == 0 || format->outer)
         return status;
     if (!shape->whole || !bytes)
         return FPEMU_ERROR_NULL;
@@ -280,7 +280,7 @@ fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_sh
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (fpemu_block_tensor(format, shape->whole, &t))
-        store_tensor((void *)&to, t);
+        store_tensor((void *)&to, 0, t);
     fpemu_environment_leave(&environment);
     return FPEMU_OK;
 }

@@ -35,7 +35,8 @@ fpemu_status fpemu_pack_run(int carrier, const void *plan, const fpemu_format *f
     packer to = {&p, bytes};
     const block_sink sink = {&to, store_tensor, store_scale, store_elements, store_runs};
     core_tensor tensor;
-    if (compact && l->tensor_bytes)
+    const int known = compact && l->tensor_bytes && !f->outer;
+    if (known)
         tensor = load_tensor(bytes);
     const block_call call = {.format = f,
                              .rounding = r,
@@ -45,7 +46,7 @@ fpemu_status fpemu_pack_run(int carrier, const void *plan, const fpemu_format *f
                              .compact = compact,
                              .lines = 1,
                              /* cppcheck-suppress uninitvar ; set above where it is handed on */
-                             .tensor = compact && l->tensor_bytes ? &tensor : NULL,
+                             .tensor = known ? &tensor : NULL,
                              .sink = &sink,
                              .stats = stats,
                              .carrier = carrier,
@@ -235,9 +236,16 @@ static void unpack_pieces(const packing *p, const block_reader *r, const core_un
     const int direct = to->carrier == CARRIER_BITS, compact = to->compact;
     uint64_t codes[UNPACK_BYTES / sizeof(uint64_t)], again = begin;
     const fpemu_layout *l = &p->layout;
+    block_reader line;
+    if (l->tensor_bytes > 8) {
+        line = *r;
+        r = &line;
+    }
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t b = first + i / pieces, position = i % pieces * most;
         core_place place;
+        if (r == &line)
+            line.block.tensor = load_tensor(bytes + 8 * (b / p->walk.across));
         const realw zero = to->zeros ? (realw)to->zeros[b] : 0;
         if (pieces == 1 && i >= again && !to->zeros) {
             const uint64_t done = unpack_runs(p, r, u, to, b, first + end, bytes);

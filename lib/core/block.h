@@ -18,7 +18,7 @@ FPEMU_FN int core_has_tensor(const fpemu_format *f)
 /* Whether a range of the whole tensor is needed. */
 FPEMU_FN int core_needs_range(const fpemu_format *f)
 {
-    return f->scaling && (core_has_tensor(f) || f->block == FPEMU_BLOCK_TENSOR);
+    return f->scaling && ((core_has_tensor(f) && !f->outer) || f->block == FPEMU_BLOCK_TENSOR);
 }
 
 /* Whether a range given by the caller can be one. */

@@ -103,7 +103,7 @@ FPEMU_FN fpemu_status core_given_check(const fpemu_format *f, const fpemu_given 
     if (!g->scales)
         return FPEMU_ERROR_NULL;
     return reserved || (g->zeros ? g->order - 1u > 1 : g->order) || !(g->tensor >= 0 && g->tensor <= FLT_MAX) ||
-                   (g->tensor != 0 && !core_rule_is_nvfp4(f->scaling))
+                   (g->tensor != 0 && (!core_rule_is_nvfp4(f->scaling) || f->outer))
                ? FPEMU_ERROR_ARGUMENT
                : FPEMU_OK;
 }

@@ -26,6 +26,7 @@ void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
     to->block_rows = from->block_rows;
     to->target = from->target;
     to->bound = from->bound;
+    to->outer = from->outer;
 }
 
 void fpemu_clear_blocked(fpemu_format *format)
@@ -41,7 +42,7 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
            a->scale_specials == b->scale_specials && a->scale_signed == b->scale_signed &&
            a->scale_bias == b->scale_bias && a->margin == b->margin && a->block_length == b->block_length &&
            a->block_rows == b->block_rows && core_bits32(a->target) == core_bits32(b->target) &&
-           core_bits32(a->bound) == core_bits32(b->bound);
+           core_bits32(a->bound) == core_bits32(b->bound) && a->outer == b->outer;
 }
 
 /* ------------------------------------------------------------------------------------------------ scales */
@@ -269,6 +270,8 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
         return refuse(problem, FPEMU_PARAMETER_BOUND,
                       "with nvfp4 rules alone, a bound that is a scale from the smallest"
                       " normal one on");
+    if (f->outer > FPEMU_OUTER_ROW || (f->outer && (!core_rule_is_nvfp4(f->scaling) || f->block != FPEMU_BLOCK_RUN)))
+        return refuse(problem, FPEMU_PARAMETER_OUTER, "outer=row with nvfp4 rules and blocks N alone");
     return 1;
 }
 

@@ -32,7 +32,8 @@ enum fpemu_parameter {
     FPEMU_PARAMETER_TARGET = 1u << 21,
     FPEMU_PARAMETER_CLIP = 1u << 22,
     FPEMU_PARAMETER_BOUND = 1u << 23,
-    FPEMU_PARAMETER_COUNT = 24
+    FPEMU_PARAMETER_OUTER = 1u << 24,
+    FPEMU_PARAMETER_COUNT = 25
 };
 
 /* Why parameters make no format. `expected` completes the sentence "found ..., expected ...". */

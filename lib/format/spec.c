@@ -105,6 +105,8 @@ static const char *list_names(const call *c, const reader *r, int only_missing, 
     for (const argument *a = c->arguments; a->name; a++)
         if (!only_missing || (!a->optional && !(r->given & a->parameter)))
             n += (size_t)snprintf(text + n, NAMES - n, "%s%s=", n ? ", " : "", a->name);
+    for (char *from = text, *to = text; n >= 80 && (*to = *from); from++) /* or the message may not fit */
+        to += *from != ' ';
     return text;
 }
 

@@ -16,6 +16,9 @@ static const char *const rule_names[FPEMU_SCALING_COUNT] = {
     "nvfp4",  "nvfp4-ao",   "recipe",      "recipe-pow2", "muppet", "s2fp8", "reciprocal",
     "4over6", "4over6-mse", "nvfp4-clamp", "pairs",       "hif4"};
 
+/* In the order of fpemu_outer. */
+static const char *const outer_names[] = {"tensor", "row", NULL};
+
 /* Where the element comes from. */
 enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 
@@ -33,6 +36,7 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, FRACTION, 1}
 #define A_RANGE {"target", FPEMU_PARAMETER_TARGET, DECIMAL, 1}, {"clip", FPEMU_PARAMETER_CLIP, DECIMAL, 1}
 #define A_BOUND {"bound", FPEMU_PARAMETER_BOUND, DECIMAL, 1}
+#define AN_OUTER {"outer", FPEMU_PARAMETER_OUTER, OUTER, 1}
 #define A_WIDTH(name) {name, FPEMU_PARAMETER_BITS, INTEGER, 0}
 
 /* What holds where an argument is left out; 0 where it cannot be. */
@@ -58,7 +62,7 @@ static const struct family {
       {{"e", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {"m", FPEMU_PARAMETER_MANTISSA, INTEGER, 0}, A_BLOCK(1), A_MARGIN, A_RANGE,
        {0}}},
      FROM_E_M, RULE_BIT(FLOOR), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 8, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
-    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_BOUND, {0}}},
+    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, {0}}},
      ANY, NVFP4_RULES, FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_NAME_E4M3FN,
      FPEMU_NAME_E2M1},
     {{"codebook", CALL_BLOCKED,
@@ -75,7 +79,7 @@ static const struct family {
     {{"s2fp8", CALL_BLOCKED, {AN_ELEMENT(1), {0}}},
      ANY, RULE_BIT(S2FP8), FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_E5M2},
     {{"block", CALL_BLOCKED,
-      {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, A_RANGE, A_BOUND, {0}}},
+      {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, {0}}},
      ANY, ~0u, 0, 0, 0, 0, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
 };
 /* clang-format on */
@@ -178,6 +182,7 @@ int fpemu_take_block_value(reader *r, enum argument_type type, value *v)
     case TABLE: return take_table(r, v);
     case BLOCK: return take_block(r, v);
     case FRACTION: return take_fraction(r, v);
+    case OUTER: return take_choice(r, outer_names, "tensor or row", &v->number);
     default: return take_rule(r, v);
     }
 }
@@ -271,7 +276,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     const value *scale = find(c, r, v, FPEMU_PARAMETER_BLOCK_SCALE);
     const value *exponent = find(c, r, v, FPEMU_PARAMETER_BLOCK_EXPONENT);
     const value *margin = find(c, r, v, FPEMU_PARAMETER_MARGIN);
-    const value *bound = find(c, r, v, FPEMU_PARAMETER_BOUND);
+    const value *bound = find(c, r, v, FPEMU_PARAMETER_BOUND), *outer = find(c, r, v, FPEMU_PARAMETER_OUTER);
     if (!build_element(m, r, v, f))
         return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element format");
     if (!build_target(c, r, v, f, problem))
@@ -289,6 +294,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->block_length = block ? block->length : m->length;
     f->margin = margin && !margin->rows ? to_signed(margin->number) : 0;
     f->bound = bound ? core_saturated32(bound->decimal) : 0;
+    f->outer = outer ? (uint8_t)outer->number : 0;
     if (bound && !(f->bound > 0))
         return refuse(problem, FPEMU_PARAMETER_BOUND, "a number above zero");
     if (scale && exponent)
@@ -365,7 +371,8 @@ static int says(const struct family *m, const fpemu_format *f)
             has_argument(c, f->scale_power ? FPEMU_PARAMETER_BLOCK_EXPONENT : FPEMU_PARAMETER_BLOCK_SCALE)) &&
            (f->margin == 0 || has_argument(c, FPEMU_PARAMETER_MARGIN)) &&
            (f->target == 0 || has_argument(c, FPEMU_PARAMETER_TARGET)) &&
-           (f->bound == 0 || has_argument(c, FPEMU_PARAMETER_BOUND));
+           (f->bound == 0 || has_argument(c, FPEMU_PARAMETER_BOUND)) &&
+           (f->outer == 0 || has_argument(c, FPEMU_PARAMETER_OUTER));
 }
 
 /* Writes the element as the first arguments of the call; what modifiers are still to be said. */
@@ -447,6 +454,9 @@ static void write_argument(writer *w, const struct family *m, const fpemu_format
         write_decimal(w, "target=", f->target);
     } else if (parameter == FPEMU_PARAMETER_BOUND && f->bound > 0) {
         write_decimal(w, "bound=", f->bound);
+    } else if (parameter == FPEMU_PARAMETER_OUTER && f->outer) {
+        write_name(w, "outer=");
+        write_text(w, outer_names[f->outer]);
     }
 }
 

@@ -81,6 +81,12 @@ void fpemu_operand_line(const gemm_operand *s, int carrier, const void *p, ptrdi
         s->round64(&s->plan64, n, out, NULL, out);
 }
 
+#define PUT(from_type, to_type)                                                                                        \
+    for (size_t j = 0; j < n; j++, p += step) {                                                                        \
+        from_type x;                                                                                                   \
+        memcpy(&x, p, sizeof x);                                                                                       \
+        ((to_type *)out)[at + j] = (to_type)x;                                                                         \
+    }
 /* Numbers of the carrier (o, l), `from_o` and `from_l` apart, to out[o * out_o + l * out_l], of which one is 1. A few
  * elements o at a time: what lies in a line of the cache is taken while it is there. */
 static void put_numbers(const gemm_call *c, const char *from, ptrdiff_t from_o, ptrdiff_t from_l, size_t count,
@@ -90,27 +96,26 @@ static void put_numbers(const gemm_call *c, const char *from, ptrdiff_t from_o, 
     const ptrdiff_t size = floats ? sizeof(float) : sizeof(double);
     const ptrdiff_t line = (along_k ? from_o : from_l) * size, step = (along_k ? from_l : from_o) * size;
     const size_t lines = along_k ? count : nk, length = along_k ? nk : count, out_line = along_k ? out_o : out_l;
-    const size_t few = step == size ? length : 8;
+    const size_t few = step == size ? length : 16;
     for (size_t first = 0; first < length; first += few)
         for (size_t i = 0; i < lines; i++) {
             const char *p = from + (ptrdiff_t)i * line + (ptrdiff_t)first * step;
             const size_t n = length - first < few ? length - first : few, at = i * out_line + first;
-            if (narrow == floats && step == size) {
+            if (step == size && narrow == floats)
                 memcpy((char *)out + at * (size_t)size, p, n * (size_t)size);
-                continue;
-            }
-            float *const f = (float *)out + at, x32;
-            double *const d = (double *)out + at, x64;
-            for (size_t j = 0; j < n && floats && narrow; j++, p += step)
-                memcpy(f + j, p, sizeof *f);
-            for (size_t j = 0; j < n && floats && !narrow; j++, p += step)
-                d[j] = (double)*(const float *)memcpy(&x32, p, sizeof x32);
-            for (size_t j = 0; j < n && !floats && narrow; j++, p += step)
-                f[j] = (float)*(const double *)memcpy(&x64, p, sizeof x64); /* exactly */
-            for (size_t j = 0; j < n && !floats && !narrow; j++, p += step)
-                memcpy(d + j, p, sizeof *d);
+            else if (step == size && floats && (uintptr_t)p % sizeof(float) == 0)
+                c->k->widen(n, (const float *)(const void *)p, (double *)out + at);
+            else if (floats && narrow)
+                PUT(float, float)
+            else if (floats)
+                PUT(float, double)
+            else if (narrow) /* exactly */
+                PUT(double, float)
+            else
+                PUT(double, double)
         }
 }
+#undef PUT
 
 /* n numbers of the carrier, to piece number `piece` of each, a float. */
 static void take_floats(gemm_tile *w, const gemm_operand *s, unsigned piece, size_t n, void *x)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Somebody else's cast against the library: inputs on which a conversion is most likely to go wrong, the differences
-in classes, and the smallest example of each. `fpemu fuzz` does the same to functions of shared libraries and to
-programs."""
+"""Somebody else's cast, operation, quantiser of blocks or stochastic rounding against the library: inputs on which such
+is most likely to go wrong, the differences in classes, and the smallest example of each. `fpemu fuzz` does the same to
+functions of shared libraries and to programs."""
 
 from __future__ import annotations
 
 import importlib
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +19,17 @@ from . import _native, _values
 from ._arrays import CARRIERS, carrier_of, default_carrier
 from ._format import Format
 from ._format import format as make_format
+from ._packed import Packed, pack
 from ._rounding import Rounding
 from ._rounding import rounding as make_rounding
 
 KINDS = ("stray-bits", "tie", "subnormal", "underflow", "overflow-threshold", "above-max", "negative", "infinity",
-         "nan", "signed-zero", "zero", "normal")
+         "division-by-zero", "invalid", "nan", "signed-zero", "zero", "normal")
+_ARITY = {"convert": 1, "sqrt": 1, "fma": 3}
+_FALSE_ALARM = 1e-6
+_EXACT = {  # operands that have about the result t, given all but one
+    "add": lambda t, x, y: (x, t - x), "sub": lambda t, x, y: (x, x - t), "mul": lambda t, x, y: (x, t / x),
+    "div": lambda t, x, y: (t * x, x), "sqrt": lambda t, x, y: (t * t,), "fma": lambda t, x, y: (x, y, t - x * y)}
 _FROM = {"float32": "fp32", "float64": "fp64", "float16": "fp16", "bfloat16": "bf16"}
 _BATCH = 1 << 20
 
@@ -32,17 +38,25 @@ Numbers = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Difference:
-    """A class of differences: its name, how many there were, and the example of the smallest input."""
+    """A class of differences: its name, how many there were, and the example of the smallest input: a number, the
+    operands, or a tensor, with what is at `place`. Of stochastic rounding `expected` and `got` are told in words."""
 
     kind: str
     count: int
-    input: float
-    expected: float
-    got: float
+    input: float | tuple[float, ...]
+    expected: float | str
+    got: float | str
+    place: int | None = None
 
     def __str__(self) -> str:
-        return (f"{self.kind}: {self.count}, such as {self.input!r} ({self.input.hex()}), which is {self.expected!r}, "
-                f"not {self.got!r}")
+        x = self.input
+        if self.place is not None and isinstance(x, tuple):
+            shown = [f"x[{i}] = {value!r}" for i, value in enumerate(x) if value != 0]
+            more = [f"{len(shown) - 6} more"] if len(shown) > 6 else ["0 elsewhere"]
+            text = f"{', '.join(shown[:6] + more)}, {len(x)} elements: number {self.place}"
+        else:
+            text = f"{x!r} ({x.hex()})" if isinstance(x, float) else ", ".join(map(repr, x))
+        return f"{self.kind}: {self.count}, such as {text}, which is {self.expected}, not {self.got}"
 
 
 class FuzzReport:
@@ -171,6 +185,53 @@ def _stages(to: Format, carrier: Format, count: int, seed: int, exhaustive: bool
             yield codes[first:first + _BATCH]
 
 
+def _random_codes(rng: np.random.Generator, f: Format, count: int) -> Numbers:
+    return rng.integers(0, 1 << f.bits, count, dtype=np.uint64).astype(f.code_dtype)
+
+
+def _operands(op: str, formats: list[Format], to: Format, count: int, seed: int,
+              exhaustive: bool) -> Iterator[list[Numbers]]:
+    """Codes of operands: all; or every combination of special ones, those with results at or beside values of the
+    format, midpoints and thresholds, and random ones, some of about one size."""
+    if exhaustive:
+        for first in range(0, 1 << sum(f.bits for f in formats), _BATCH):
+            rest = np.arange(first, min(first + _BATCH, 1 << sum(f.bits for f in formats)), dtype=np.uint64)
+            codes = []
+            for f in formats:
+                codes.append((rest & np.uint64((1 << f.bits) - 1)).astype(f.code_dtype))
+                rest = rest >> np.uint64(f.bits)
+            yield codes
+        return
+    rng, wide = np.random.default_rng(seed), make_format("fp64")
+    nearest, n = make_rounding("rne"), len(formats)
+    edges = [np.append(_around(f, np.array([0, 1, f.max, f.smallest, f.smallest_normal]), 1),
+                       _values.encode(np.array([np.inf, -np.inf, np.nan]), f)) for f in formats]
+    yield [grid.ravel() for grid in np.meshgrid(*edges)]
+    with np.errstate(all="ignore"):
+        t = rng.choice(_boundary(to, wide, 1).view(np.float64), count)
+        x, y = (_values.decode(_random_codes(rng, formats[k % n], count), formats[k % n], "float64") for k in (0, 1))
+        near = np.ldexp(rng.uniform(1, 2, count), np.frexp(t)[1] + rng.integers(-3, 4, count))
+        for first in (x, _native.quantize(near, formats[0], nearest)):
+            aimed = _EXACT.get(op, lambda t, x, y: (x, t))(t, first, y)
+            yield [_values.encode(z, f) for z, f in zip(aimed, formats, strict=True)]
+    yield [_random_codes(rng, f, count) for f in formats]
+
+
+def _tensor(rng: np.random.Generator, block: int, i: int, carrier: Format, name: str) -> Numbers:
+    """A tensor of one axis, the last block short at times: of numbers about as large as one another, of values and
+    midpoints, of little but zeros, or with a NaN or an infinity; sizes go through every exponent."""
+    n = max((block, 2 * block + block // 2 + 1, block - 1, 1, block + 1, block, 3 * block)[i % 7], 1)
+    first, last = (math.frexp(size)[1] for size in (carrier.smallest, carrier.max / 16))
+    e = first + i // 3 % (last - first) if i % 2 else int(rng.integers(-8, 9))
+    x = rng.uniform(-1, 1, n) if i % 3 else rng.integers(-64, 65, n) / 64
+    x = np.where(rng.random(n) < (0, 0, 0.9, 1)[i // 7 % 4], 0, x)
+    x[rng.integers(n)] = rng.choice([1, -1, 1.5, x[0], 0, -0.0])
+    x = np.ldexp(x, e + rng.integers(0, 4))
+    if i % 16 == 15:
+        x[rng.integers(n)] = rng.choice([np.nan, np.inf, -np.inf])
+    return x.astype(_numpy_dtype(name))
+
+
 # --------------------------------------------------------------------------------------------------- classes
 def _classify(to: Format, x: float, expected: float, got: float) -> str:
     if math.isnan(x):
@@ -231,58 +292,207 @@ def _numpy_dtype(dtype: str) -> Any:
     return np.dtype(importlib.import_module("ml_dtypes").bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
 
 
-def fuzz(function: Callable[[Any], Any], format: Format | str, rounding: Rounding | str = "rne", *,
-         dtype: Any = "float32", inputs: int = 1 << 18, seed: int = 0, exhaustive: bool | None = None,
-         strict_nan: bool = False, tensors: bool = False) -> FuzzReport:
+class _Search:
+    """What is compared, and what was found of each class: how often, and the example of the smallest rank."""
+
+    def __init__(self, function: Callable[..., Any], to: Format, by: Rounding, name: str, strict_nan: bool,
+                 tensors: bool) -> None:
+        self.function, self.to, self.by, self.name = function, to, by, name
+        self.strict_nan, self.tensors = strict_nan, tensors
+        self.tried, self.found = 0, {}  # type: int, dict[str, tuple[int, Any, tuple[Any, ...]]]
+
+    def take(self, kind: str, rank: Any, *example: Any) -> None:
+        count, best, kept = self.found.get(kind, (0, None, ()))
+        self.found[kind] = (count + 1, rank, example) if count == 0 or rank < best else (count + 1, best, kept)
+
+    def report(self, exhaustive: bool = False) -> FuzzReport:
+        order = [*(kind for kind in KINDS if kind in self.found), *(kind for kind in self.found if kind not in KINDS)]
+        return FuzzReport(self.to, self.by, self.name, self.tried, exhaustive,
+                          [Difference(kind, self.found[kind][0], *self.found[kind][2]) for kind in order])
+
+    def call(self, *arrays: Numbers) -> Any:
+        """What the function gives for copies that it may write to."""
+        self.tried += len(arrays[0])
+        given: list[Any] = [x.copy() if x.flags.c_contiguous else x for x in arrays]
+        if self.tensors:
+            torch = importlib.import_module("torch")
+            given = [torch.from_numpy(x.view(f"i{x.itemsize}")).view(getattr(torch, self.name)) for x in given]
+        return self.function(*given)
+
+    def numbers(self, op: str, codes: list[Numbers], formats: list[Format]) -> None:
+        """A conversion or an operation, of each of many inputs."""
+        to, by, name = self.to, self.by, self.name
+        convert = op == "convert"
+        operands = [c.view(_numpy_dtype(name)) if convert else _values.decode(c, f, name)
+                    for c, f in zip(codes, formats, strict=True)]
+        x = operands[0]
+        with np.errstate(invalid="ignore"):  # of signalling NaN
+            wide = [operand.astype(np.float64) for operand in operands]
+        got, given_codes = _results(self.call(*operands), to, name, x.shape)
+        right = _native.quantize(x, to, by) if convert else _values._arith(op, (*operands,), to, by, 0, None, None)
+        expected, stray = right, np.zeros(x.shape, np.bool_)
+        if given_codes is None:
+            differ = ~_same(expected, got, self.strict_nan)
+        else:
+            coded = _values.encode(x if convert else right, to, by).astype(np.uint64)
+            expected = _values.decode(coded.astype(to.code_dtype), to, name)
+            stray = given_codes >> np.uint64(to.bits) != 0 if to.bits < 64 else stray
+            nans = np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64))
+            differ = (given_codes != coded) & (stray | ~nans | self.strict_nan)
+        exact = wide[0] if convert else _values._arith(op, (*wide,), "fp64", "rto", 0, None, None)
+        for i in np.flatnonzero(differ):
+            numbers, want, wrong = tuple(float(w[i]) for w in wide), float(expected[i]), float(got[i])
+            same = wrong == want or (math.isnan(wrong) and math.isnan(want))
+            special = ("nan" if np.isnan(numbers).any() else "invalid" if np.isnan(exact[i]) else
+                       "infinity" if np.isinf(numbers).any() else "division-by-zero" if np.isinf(exact[i]) else "")
+            kind = "stray-bits" if stray[i] and same else special or _classify(to, float(exact[i]), want, wrong)
+            self.take(kind, [(abs(number), number < 0) for number in numbers],
+                      numbers[0] if convert else numbers, want, wrong)
+
+    def blocks(self, count: int, seed: int, carrier: Format) -> None:
+        """Tensors in a format with scales; every fifth is no contiguous array."""
+        to, rng, shape = self.to, np.random.default_rng(seed), self.to.block_shape
+        usual = shape[-1] if isinstance(shape, tuple) else 32
+        for i in range(count):
+            x = _tensor(rng, usual, i, carrier, self.name)
+            block = usual if isinstance(shape, tuple) else 1 if shape == "channel" else len(x)
+            result = self.call(np.repeat(x, 2)[::2] if i % 5 == 4 else x)
+            packed = isinstance(result, Packed) or str(getattr(result, "dtype", "")).endswith("uint8")
+            want, got = pack(x, to, self.by), None
+            if packed:
+                got = result if isinstance(result, Packed) else Packed.frombytes(bytes(result), to, x.shape)
+            values = _results(result if got is None else got.unpack(self.name), to, self.name, x.shape)[0]
+            pairs = [("element", 1, _native.quantize(x, to, self.by), values)]
+            if got is not None and want.scales is not None:  # s2fp8 has none
+                pairs.insert(0, ("scale", block, np.ravel(want.scales), np.ravel(got.scales)))
+            for part, size, expected, other in pairs:
+                wrong = np.flatnonzero(~_same(expected, other, self.strict_nan))
+                if not len(wrong):
+                    continue
+                at, pair = int(wrong[0]) * size, (float(expected[wrong[0]]), float(other[wrong[0]]))
+                own = x[at - at % block:][:block].astype(np.float64)
+                amax = np.abs(own).max()
+                kind = ("nan" if np.isnan(amax) else "infinity" if np.isinf(amax) else "zero" if amax == 0 else
+                        "short-block" if len(own) < block else "power-of-two" if np.frexp(amax)[0] == 0.5 else
+                        "subnormal" if amax < carrier.smallest_normal else "normal")
+                self.take(f"{part}/{kind}", (np.count_nonzero(x), len(x), abs(np.frexp(amax)[1])),
+                          tuple(x.tolist()), *pair, int(wrong[0]))
+                break
+
+    def law(self, results: int, seed: int) -> None:
+        """Stochastic rounding, as doc/man/fpemu.1 says of `fuzz -r sr`."""
+        to, rng = self.to, np.random.default_rng(seed)
+        dtype = _numpy_dtype(self.name)
+        settle = make_rounding("rne", overflow=self.by.overflow, nan=self.by.nan)
+        codes = np.arange(0, to.max_code, to.max_code // 240 + 1).astype(to.code_dtype)
+        values = _values.decode(codes, to, "float64")
+        values = [*values[(values >= 0) & (values < to.max)], to.next_down(to.smallest_normal), to.next_down(to.max)]
+        ends = [(value, to.next_up(value)) for value in dict.fromkeys(values)]
+        last = (math.ldexp(1, math.frexp(to.max)[1] - 1 - to.mantissa_bits) if to.kind_name == "float" else
+                to.max - to.next_down(to.max) if to.kind_name != "codebook" else 0)
+        past = float(_native.quantize(np.array([4 * to.max]), to, settle)[0])
+        points = []  # x, the two results, the chance of the second, region
+        for low, high in [*ends, (to.max, to.max + last)]:
+            r = rng.random()
+            for part in (0, 0.5, 0.25 + r / 64, 0.75 + r / 64, r / 64, 1 - r / 64, r):
+                x = float(np.array(low + (high - low) * part, dtype))
+                above = past if low == to.max else high
+                chance = 0.0 if x == low or low == above else 0.5 if self.by.mode == "se" else (x - low) / (high - low)
+                region = "end" if x > to.max else "subnormal" if x < to.smallest_normal else "normal"
+                if 0 <= chance < 1:
+                    points += [(sign * x, sign * low, sign * above, chance, region)
+                               for sign in ((1, -1) if to.is_signed and -to.lowest == to.max else (1,))]
+        trials = max(64, results // len(points))
+        slack = 2.0 ** -(self.by.bits or 32)
+        least = math.log(_FALSE_ALARM / (2 * (len(points) + 4 + 1040)))
+
+        def unlikely(k: float, n: float, p: float) -> bool:
+            """Chernoff: k or more, or k or fewer, of n are less likely than the limit."""
+            for part, chance in ((k / n, min(p + slack, 1)), (1 - k / n, min(1 - p + slack, 1))):
+                if part > chance:
+                    there = part * math.log(part / chance) if chance > 0 else math.inf
+                    if -n * (there + ((1 - part) * math.log((1 - part) / (1 - chance)) if part < 1 else 0)) < least:
+                        return True
+            return False
+
+        def rounded(x: Any) -> Numbers:
+            return _results(self.call(np.asarray(x, dtype)), to, self.name, np.shape(x))[0].astype(np.float64)
+
+        pools: dict[str, list[float]] = {}
+        for first in range(0, len(points), step := max(1, _BATCH // trials)):
+            some = points[first:first + step]
+            y = rounded(np.repeat([point[0] for point in some], trials)).reshape(-1, trials)
+            for (x, low, high, p, region), row in zip(some, y, strict=True):
+                up = (row == high) | (np.isnan(row) & math.isnan(high))
+                strange = row[~up & (row != low)] if p > 0 else row[row != low]
+                want = f"{low}, else {high} at {p:.6g}" if p > 0 else f"{low}"
+                if len(strange):
+                    kind = "neighbour" if p > 0 else "exact"
+                    self.take(f"{kind}/{region}", abs(x), x, want, f"{strange[0]} in {len(strange)} of {trials}")
+                elif p > 0:
+                    if unlikely(up.sum(), trials, p):
+                        self.take(f"probability/{region}", abs(x), x, want, f"{high} in {up.sum()} of {trials}")
+                    pools[region] = [a + b for a, b in zip(pools.get(region, (0, 0, 0)), (trials, up.sum(), p * trials),
+                                                           strict=True)]
+        for region, (n, k, mean) in pools.items():
+            if unlikely(k, n, mean / n):
+                self.take(f"bias/{region}", 0, 0.0, f"away from zero at {mean / n:.6g}", f"at {k / n:.6g}")
+        tie, n = (1 + to.next_up(1)) / 2, 1 << 16
+        one, two = (rounded(np.full(n, tie)) == to.next_up(1) for _ in range(2))
+        if unlikely((one == two).sum(), n, 0.5):
+            self.take("repeats-calls", 0, tie, "two calls alike in half", f"in {(one == two).sum()} of {n}")
+        for lag in [*range(1, 1025), *(1 << k for k in range(11, 16))]:
+            alike = int((one[lag:] == one[:-lag]).sum())
+            if unlikely(alike, n - lag, 0.5):
+                self.take("repeats-elements", lag, tie, f"elements {lag} apart alike in half",
+                          f"in {alike} of {n - lag}")
+
+
+def fuzz(function: Callable[..., Any], format: Format | str, rounding: Rounding | str = "rne", *, op: str = "convert",
+         operands: Sequence[Format | str] | None = None, dtype: Any = "float32", inputs: int | None = None,
+         seed: int = 0, exhaustive: bool | None = None, strict_nan: bool = False, tensors: bool = False) -> FuzzReport:
     """Looks for inputs on which somebody else's conversion to `format` differs from the library's.
 
     function: takes a one-dimensional array of `dtype` (a NumPy array; with tensors=True one of torch) and returns as
         many results: values in any floating type, codes in an integer type, or an array of a type of ml_dtypes or torch
-        that is the format.
-    format, rounding: what the function should do; roundings without random bits.
+        that is the format. Of a format with scales it takes a tensor, and returns its values, a `Packed`, or packed
+        bytes as uint8.
+    format, rounding: what the function should do. Of stochastic rounding the law is tested: a right implementation
+        fails in less than one of 10^6 runs; formats with scales have no such law.
+    op: "convert", or an operation ("add", "mul", "fma", ...), which takes as many arrays as it has operands.
+    operands: their formats, which dtype must hold; None: `format`.
     dtype: of the inputs: "float32", "float64", "float16", "bfloat16".
     exhaustive: all inputs; None: where they have 16 bits. Otherwise the boundaries of the format, then every exponent
-        with ties at every place of the mantissa, then so many random `inputs`; `seed` chooses these.
+        with ties at every place of the mantissa, then so many random `inputs` (None: 2^18; 4096 tensors; of stochastic
+        rounding 2^22 results in all); `seed` chooses these.
     strict_nan: compare the bits of a NaN, not only that it is one.
 
     Returns a FuzzReport: differences by class, each with its smallest example. ValueError for results of another shape.
     """
     to, by = make_format(format), make_rounding(rounding)
-    if by.is_stochastic:
-        raise ValueError("stochastic rounding has the law of other software, not its bits: nothing to compare")
-    if to.is_blocked:
-        raise ValueError(f"{to!r} has scales: a search is through conversions of single numbers")
     name = CARRIERS[carrier_of(dtype)]
     carrier = make_format(_FROM[name])
-    if not to.fits(name, by):
-        raise ValueError(f"{name} cannot be used with {to!r} and {by.mode}: {to._check(by, carrier_of(name))}; "
-                         f"dtype={CARRIERS[default_carrier(to)]!r} holds all of its values")
-    everything = carrier.bits <= 16 if exhaustive is None else exhaustive
-    found: dict[str, tuple[int, float, float, float]] = {}
-    tried = 0
-    for codes in _stages(to, carrier, inputs, seed, everything):
-        x = codes.view(_numpy_dtype(name))
-        tried += len(x)
-        given: Any = x.copy()
-        if tensors:
-            torch = importlib.import_module("torch")
-            given = torch.from_numpy(codes.view(f"i{codes.dtype.itemsize}").copy()).view(getattr(torch, name))
-        got, given_codes = _results(function(given), to, name, x.shape)
-        if given_codes is None:
-            expected = _native.quantize(x, to, by)
-            differ, stray = ~_same(expected, got, strict_nan), np.zeros(x.shape, np.bool_)
-        else:
-            right = _values.encode(x, to, by).astype(np.uint64)
-            expected = _values.decode(right.astype(to.code_dtype), to, name)
-            stray = given_codes >> np.uint64(to.bits) != 0 if to.bits < 64 else np.zeros(x.shape, np.bool_)
-            nans = np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64))
-            differ = (given_codes != right) & (stray | ~nans | strict_nan)
-        for i in np.flatnonzero(differ):
-            number, want, wrong = float(x[i]), float(expected[i]), float(got[i])
-            same = wrong == want or (math.isnan(wrong) and math.isnan(want))
-            kind = "stray-bits" if stray[i] and same else _classify(to, number, want, wrong)
-            count, *example = found.get(kind, (0, math.inf, 0.0, 0.0))
-            smaller = count == 0 or (abs(number), number < 0) < (abs(example[0]), example[0] < 0)
-            found[kind] = (count + 1, *((number, want, wrong) if smaller else example))
-    differences = [Difference(kind, *found[kind]) for kind in KINDS if kind in found]
-    return FuzzReport(to, by, name, tried, everything, differences)
+    if op != "convert" and op not in _values._OPERATIONS:
+        raise ValueError(f"op: {op!r} is none of: convert {' '.join(_values._OPERATIONS)}")
+    if (to.is_blocked and by.is_stochastic) or (op != "convert" and (to.is_blocked or by.is_stochastic)):
+        raise ValueError("stochastic rounding and formats with scales are tested on conversions, one of the two")
+    n = _ARITY.get(op, 2)
+    formats = [carrier] if op == "convert" else [make_format(f) for f in operands or [to] * n]
+    if len(formats) != n:
+        raise ValueError(f"{op} has {n} operands, and {len(formats)} formats are named")
+    for f in {to, *formats}:
+        if not f.fits(name, by if f == to else "rne"):
+            raise ValueError(f"{name} cannot be used with {f!r} and {by.mode}: {f._check(by, carrier_of(name))}; "
+                             f"dtype={CARRIERS[default_carrier(f)]!r} holds all of its values")
+    search = _Search(function, to, by, name, strict_nan, tensors)
+    everything = sum(f.bits for f in formats) <= 16 if exhaustive is None else exhaustive
+    if by.is_stochastic:
+        search.law(1 << 22 if inputs is None else inputs, seed)
+    elif to.is_blocked:
+        search.blocks(4096 if inputs is None else inputs, seed, carrier)
+    else:
+        count = 1 << 18 if inputs is None else inputs
+        for codes in ([[c] for c in _stages(to, carrier, count, seed, everything)] if op == "convert" else
+                      _operands(op, formats, to, count // 3, seed, everything)):
+            search.numbers(op, codes, formats)
+    return search.report(everything and not (to.is_blocked or by.is_stochastic))

@@ -49,6 +49,7 @@ class Format:
     margin: int
     target: float
     bound: float
+    outer: int
     block_length: int
     block_rows: int
     codebook_length: int

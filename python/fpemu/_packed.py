@@ -118,8 +118,8 @@ def _scale_dtype(format: Format) -> np.dtype[Any] | None:
 
 
 def has_levels(format: Format) -> bool:
-    """Whether the code of a scale has bits that change it for some of the elements."""
-    return format.scaling_rule in ("pairs", "hif4")
+    """Whether the code of a scale has bits that change it for some of the elements, or lines have a scale too."""
+    return format.scaling_rule in ("pairs", "hif4") or format.outer > 0
 
 
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
@@ -248,13 +248,12 @@ class Packed:
         return raw if shape is None else raw.reshape(shape)
 
     @property
-    def tensor_scales(self) -> tuple[float, float] | None:
-        """The two numbers of the whole tensor: nvfp4's multiplier u and scale d; s2fp8's alpha and beta."""
-        if not self._layout["tensor_bytes"]:
-            return None
-        at = int(self._layout["tensor_offset"])
-        u, d = struct.unpack("<ff", np.ascontiguousarray(to_numpy(self.bytes[at:at + 8])).tobytes())
-        return u, d
+    def tensor_scales(self) -> tuple[Any, ...] | None:
+        """The two numbers of the whole tensor: nvfp4's multiplier u and scale d, with outer=row such a pair for each
+        line in the order of the blocks; s2fp8's alpha and beta."""
+        at, size = int(self._layout["tensor_offset"]), int(self._layout["tensor_bytes"])
+        pairs = tuple(struct.iter_unpack("<ff", np.ascontiguousarray(to_numpy(self.bytes[at:at + size])).tobytes()))
+        return pairs if self.format.outer else pairs[0] if pairs else None
 
     def swizzled(self) -> Any:
         """The scales' codes in the order in which tensor cores read them, flat, tiles of 128 x 4 padded with 0.
@@ -316,11 +315,12 @@ def pack(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, axis
 
 
 def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None = None) -> tuple[Any, Any,
-                                                                                                tuple[float, float]]:
+                                                                                                tuple[Any, ...]]:
     """The scales that `quantize` and `pack` use for x: (scales, codes, (u, d)).
 
     scales, codes: by blocks, shaped as `Packed.scales`. The value of an element is P * s, with P a value of the element
-    format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale. Other rules have u = d = 1.
+    format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale; outer=row: (u, d) of each line. Other
+    rules have u = d = 1.
     fpemu.Error for formats whose blocks have none: those without scales, and s2fp8.
     """
     x, to = told(x), make_format(format)

@@ -317,7 +317,7 @@ static bool at_blocks(const place *p, int64_t dimension, uint64_t length)
 
 static bool needs_range(const fpemu_format *f)
 {
-    return f->scaling != FPEMU_SCALING_NONE &&
+    return f->scaling != FPEMU_SCALING_NONE && !f->outer &&
            (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
             f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling >= FPEMU_SCALING_4OVER6);
 }
@@ -335,7 +335,7 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
     if (needs_range(f) && any && !whole)
         return false;
     switch (f->block) {
-    case FPEMU_BLOCK_RUN: return at_blocks(p, p->axis, f->block_length);
+    case FPEMU_BLOCK_RUN: return f->outer ? !cut(p, p->axis) : at_blocks(p, p->axis, f->block_length);
     case FPEMU_BLOCK_ROW: return !cut(p, p->axis);
     case FPEMU_BLOCK_TILE:
         return at_blocks(p, p->axis, f->block_length) && (p->axis == 0 || at_blocks(p, p->axis - 1, f->block_rows));

@@ -23,11 +23,12 @@ static const char *const specs[] = LIST(
     "nvfp4(e4m3fn,block=6,scale=fp16,rule=nvfp4-ao)", "nvfp4(int4,block=4)", "nvfp4(e2m1,block=4,scale=e3m2)",
     "nvfp4(e2m1,block=4,scale=e3m2,rule=nvfp4-ao)", "nvfp4(block=4,rule=4over6)",
     "nvfp4(block=4,rule=4over6-mse,bound=256)", "nvfp4(block=3x5,rule=4over6)",
-    "nvfp4(block=64x2,rule=4over6-mse,target=5.5)", "nvfp4(block=16,rule=4over6)",
-    "nvfp4(e2m1,block=4,scale=e3m2,rule=4over6)", "nvfp4(block=4,margin=17/16,bound=255.99)",
-    "nvfp4(block=2x2,rule=nvfp4-ao,target=7)", "nvfp4(block=4,rule=nvfp4-clamp)",
-    "nvfp4(int4,block=4,rule=nvfp4-clamp,clip=0.9)", "amdfp4", "nvfp4(block=4,scale=ue5m3)",
-    "mx(e2m1,block=4,rule=rceil,target=7.25)", "mx(e2m1,block=4,clip=0.75)",
+    "nvfp4(block=64x2,rule=4over6-mse,target=5.5)", "nvfp4(block=16,rule=4over6)", "nvfp4(block=4,outer=row)",
+    "nvfp4(block=4,rule=nvfp4-ao,outer=row)", "nvfp4(block=5,rule=4over6-mse,outer=row)",
+    "nvfp4(int4,block=16,scale=ue5m3,rule=nvfp4-clamp,outer=row)", "nvfp4(e2m1,block=4,scale=e3m2,rule=4over6)",
+    "nvfp4(block=4,margin=17/16,bound=255.99)", "nvfp4(block=2x2,rule=nvfp4-ao,target=7)",
+    "nvfp4(block=4,rule=nvfp4-clamp)", "nvfp4(int4,block=4,rule=nvfp4-clamp,clip=0.9)", "amdfp4",
+    "nvfp4(block=4,scale=ue5m3)", "mx(e2m1,block=4,rule=rceil,target=7.25)", "mx(e2m1,block=4,clip=0.75)",
     "mx(e4m3fn,block=4,scale=e5m2,rule=even,margin=17/16)", "bfp(m=3,block=4,rule=ceil,target=0.6)",
     "hbfp(4,margin=5/4)", "bm(4,3,block=3,target=100)", "group(int4,block=8,clip=0.8)",
     "group(int8,block=8,rule=reciprocal,margin=9/8)", "codebook(nf4,block=3,clip=0.9)",
@@ -632,7 +633,7 @@ static void check_layout(const block_case *c, const ref_tensor *t)
 {
     fpemu_layout l;
     fpemu_extent e;
-    uint64_t scale_bytes = ref_scale_bytes(&c->f), tensor = has_tensor_numbers(&c->f) && t->n ? 8 : 0, b, at;
+    uint64_t scale_bytes = ref_scale_bytes(&c->f), tensor = has_tensor_numbers(&c->f) && t->n ? 8 * t->lines : 0, b, at;
     memset(&l, 0xff, sizeof l);
     lh_check(fpemu_packed_layout(&c->f, &c->shape, &l) == FPEMU_OK, "%s: no layout", name_of(c));
     lh_check(l.blocks == t->blocks && l.bytes == ref_packed_size(&c->f, t) &&
@@ -682,7 +683,9 @@ static fpemu_range tensor_range(const block_case *c, const ref_tensor *t)
 static void check_access(const block_case *c, const ref_tensor *t, const unsigned char *bytes, const uint64_t *value,
                          uint64_t *state)
 {
-    uint64_t first = below(state, t->blocks), count = 1 + below(state, t->blocks - first), b, j, n = 0, at = 0, i;
+    const uint64_t each = c->f.outer ? t->blocks / t->lines : 1; /* a line is packed as one */
+    uint64_t first = below(state, t->blocks / each) * each, b, j, n = 0, at = 0, i;
+    uint64_t count = (1 + below(state, (t->blocks - first) / each)) * each;
     uint64_t size = ref_packed_size(&c->f, t), width = c->carrier / 8;
     unsigned char *again = case_room(size + 1), *y, *x;
     fpemu_shape told = c->shape;
@@ -718,7 +721,8 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
             again[1 + e.offset + i] = 0x5a;
     }
     fpemu_status status = pack_blocks(c, &c->shape, first, count, x, again + 1);
-    if ((c->f.scaling == FPEMU_SCALING_4OVER6 || c->f.scaling == FPEMU_SCALING_4OVER6_MSE) && !c->shape.whole) {
+    if ((c->f.scaling == FPEMU_SCALING_4OVER6 || c->f.scaling == FPEMU_SCALING_4OVER6_MSE) && !c->shape.whole &&
+        !c->f.outer) {
         lh_check(status == FPEMU_ERROR_NULL, "%s: pack_blocks without the tensor's range", name_of(c));
         whole = tensor_range(c, t);
         told.whole = &whole;

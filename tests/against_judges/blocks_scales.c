@@ -72,7 +72,7 @@ static void s2fp8(const block_case *c, const fpemu_shape *s, const void *x, unsi
 }
 
 static void against_judge(const block_case *c, const ref_tensor *t, const fpemu_layout *l, const unsigned char *codes,
-                          const void *scales, const float tensor[2])
+                          const void *scales, const float *tensor)
 {
     const int has_tensor = case_is_nvfp4(&c->f);
     int bad = 0;
@@ -89,14 +89,14 @@ static void against_judge(const block_case *c, const ref_tensor *t, const fpemu_
                          "%s: code of block %" PRIu64 " is %" PRIx64 ", judge %" PRIx64, c->spec, b,
                          integer(codes, l->scale_bytes, b), block->code);
     }
-    lh_check(lh_same_f64((double)tensor[0], has_tensor ? (double)t->multiplier : 1) &&
-                 lh_same_f64((double)tensor[1], has_tensor ? (double)t->decode : 1),
-             "%s: numbers of the tensor", c->spec);
+    for (uint64_t k = 0; k < 2 * t->lines; k++)
+        lh_check(lh_same_f64((double)tensor[k], has_tensor ? (double)t->line[k / 2][k % 2] : 1),
+                 "%s: numbers of the tensor", c->spec);
 }
 
 /* What pack wrote, read by unpack_scales, all of it and from the middle on. */
 static void against_bytes(const block_case *c, const fpemu_layout *l, const fpemu_shape *s, const void *x,
-                          const unsigned char *codes, const void *scales, const float tensor[2])
+                          const unsigned char *codes, const void *scales, const float *tensor)
 {
     const uint64_t width = c->carrier / 8, first = l->blocks / 2, rest = l->blocks - first;
     unsigned char *const bytes = case_room(l->bytes), *const read = case_room(l->blocks * width);
@@ -107,10 +107,9 @@ static void against_bytes(const block_case *c, const fpemu_layout *l, const fpem
             lh_check(bytes[l->scales_offset + b * l->scale_bytes + k] ==
                          (unsigned char)(integer(codes, l->scale_bytes, b) >> 8 * k),
                      "%s: code of block %" PRIu64 " in the packed bytes", c->spec, b);
-    if (l->tensor_bytes)
-        for (uint64_t k = 0; k < 8; k++)
-            lh_check(bytes[k] == (unsigned char)(lh_float_bits(tensor[k / 4]) >> 8 * (k % 4)),
-                     "%s: numbers of the tensor in the packed bytes", c->spec);
+    for (uint64_t k = 0; k < l->tensor_bytes; k++)
+        lh_check(bytes[k] == (unsigned char)(lh_float_bits(tensor[k / 4]) >> 8 * (k % 4)),
+                 "%s: numbers of the tensor in the packed bytes", c->spec);
     for (uint64_t k = 0; k < 2; k++) {
         const uint64_t from = k ? first : 0, count = k ? rest : l->blocks;
         memset(read, 0xa5, l->blocks * width);
@@ -132,7 +131,7 @@ static int check(const block_case *c, int backwards)
     void *const memory = case_room(c->n * 8), *const x = numbers(c, backwards, memory, &s);
     void *const scales = case_room((c->n + 1) * 8);
     unsigned char *const codes = case_room((c->n + 1) * 4);
-    float tensor[2] = {0, 0};
+    float *const tensor = case_room((c->n + 1) * 8);
     fpemu_layout l;
     ref_tensor *t = NULL;
     int judged = 0;
@@ -153,7 +152,7 @@ static int check(const block_case *c, int backwards)
     } else {
         lh_check(find(c, &s, x, scales, codes, tensor) != FPEMU_OK, "%s: not refused", c->spec);
     }
-    FREE(memory, scales, codes);
+    FREE(memory, scales, codes, tensor);
     return judged;
 }
 

@@ -136,8 +136,9 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
                 (void)fpemu_measure(&c->f, t->type, n, dense, &measured);
                 fpemu_shape told = c->shape;
                 told.whole = told.whole ? told.whole : &measured; /* 4over6 rules need it */
-                lh_check(fpemu_pack_blocks(&c->f, &c->r, t->type, &told, b, 1, given, bytes, NULL) == FPEMU_OK &&
-                             memcmp(bytes + e.offset, packed + e.offset, (m * l.element_bits + 7) / 8) == 0,
+                lh_check(c->f.outer ||
+                             fpemu_pack_blocks(&c->f, &c->r, t->type, &told, b, 1, given, bytes, NULL) == FPEMU_OK &&
+                                 memcmp(bytes + e.offset, packed + e.offset, (m * l.element_bits + 7) / 8) == 0,
                          "%s, %s: one block packed", t->name, c->spec);
                 memset(given, 0, (m + 1) * 2);
                 lh_check(fpemu_unpack_blocks(&c->f, t->type, &c->shape, b, 1, packed, given) == FPEMU_OK &&

@@ -169,8 +169,9 @@ static void long_lines(void)
     static const char *const specs[] =
         LIST("e4m3fn", "e2m1", "e3m2", "int4", "bf16", "posit(8,1)", "fixed(12,4)", "nf4", "codebook(nf4,128)", "mxfp8",
              "mxfp6_e2m3", "mxfp4", "mxint8", "bm(4,3)", "nvfp4", "group(int8,128)", "group(e4m3fn,30)",
-             "scaled(e4m3fn)", "bfp(3,block=7)", "bfp(7,block=32)", "scaled(e4m3fn,block=row)", "mx(e4m3fn,block=1500)",
-             "mxfp8_e5m2", "mxfp6_e3m2", "msfp12", "q8_0", "mx(e2m1,scale=e4m3fn)", "group(e5m2,48)", "group(int6,64)");
+             "scaled(e4m3fn)", "nvfp4(outer=row)", "nvfp4(rule=4over6,outer=row)", "bfp(3,block=7)", "bfp(7,block=32)",
+             "scaled(e4m3fn,block=row)", "mx(e4m3fn,block=1500)", "mxfp8_e5m2", "mxfp6_e3m2", "msfp12", "q8_0",
+             "mx(e2m1,scale=e4m3fn)", "group(e5m2,48)", "group(int6,64)");
     static const uint64_t lengths[] = {9000, 1100, 4096};
     block_case c = {0};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)

@@ -15,9 +15,10 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
     measured.whole = &range;
     INSIST(fpemu_measure(f, carrier, shape_elements(s), x->data, &range) == FPEMU_OK, "not measured");
     INSIST(fpemu_pack_tensor_scales(f, &measured, again.data) == FPEMU_OK, "no numbers of the tensor");
-    INSIST(memcmp(again.data, bytes->data, (size_t)layout->scales_offset) == 0, "other numbers of the tensor");
-    const uint64_t drawn = 1 + draw_below(d, 5);
-    const uint64_t step = layout->blocks > 4096 ? layout->blocks / drawn + 1 : drawn;
+    INSIST(f->outer || memcmp(again.data, bytes->data, (size_t)layout->scales_offset) == 0,
+           "other numbers of the tensor");
+    const uint64_t drawn = 1 + draw_below(d, 5), each = f->outer ? 8 * layout->blocks / layout->tensor_bytes : 1;
+    const uint64_t step = (layout->blocks > 4096 ? layout->blocks / each / drawn + 1 : drawn) * each; /* whole lines */
     for (uint64_t first = 0; first < layout->blocks; first += step) {
         const uint64_t count = first + step <= layout->blocks ? step : layout->blocks - first;
         size_t most = 0;
@@ -83,7 +84,7 @@ static void same_codes_of_scales(const fpemu_layout *layout, const array *codes,
 /* The two numbers of the whole tensor are those that its packed bytes begin with, or 1 and 1. */
 static void same_tensor_numbers(const fpemu_layout *layout, const array *tensor, const array *bytes)
 {
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < tensor->bytes / 4; i++) {
         uint32_t packed = 0x3f800000, found;
         memcpy(&found, tensor->data + 4 * i, 4);
         if (layout->tensor_bytes > 0) {
@@ -122,7 +123,8 @@ static void scales_status(draw *d, int carrier, const fpemu_format *f, const fpe
     if (expected == FPEMU_OK && none)
         expected = FPEMU_ERROR_UNSUPPORTED;
     const size_t n = shape_elements(s), size = carrier == F64 ? 8 : 4;
-    array scales = array_new(d, n * size, size), codes = array_new(d, 4 * n, 4), tensor = array_new(d, 8, 4);
+    array scales = array_new(d, n * size, size), codes = array_new(d, 4 * n, 4);
+    array tensor = array_new(d, f->outer ? 8 * n : 8, 4);
     fpemu_range range;
     fpemu_shape told = *s;
     const int told_wrong = expected == FPEMU_OK && !draw_range(d, f, &range);
@@ -148,7 +150,7 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
         return;
     array outputs[3] = {array_new(d, alone ? 0 : blocks * wide, wide), {0}, {0}};
     outputs[1] = array_new(d, blocks * (size_t)layout->scale_bytes, 4);
-    outputs[2] = array_new(d, 8, 4);
+    outputs[2] = array_new(d, layout->tensor_bytes ? (size_t)layout->tensor_bytes : 8, 4);
     INSIST(fpemu_scales(f, carrier, s, x->data, alone ? NULL : outputs[0].data, alone ? NULL : outputs[1].data,
                         (void *)outputs[2].data) == FPEMU_OK,
            "no scales");

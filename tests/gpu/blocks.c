@@ -203,7 +203,10 @@ static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned c
                            unsigned char *d_bytes, void *scratch)
 {
     fpemu_extent extent;
-    const uint64_t first = next() % l->blocks, count = 1 + next() % (l->blocks - first < 40 ? l->blocks - first : 40);
+    const uint64_t each =
+        c->format.outer && next() % 4 ? 8 * l->blocks / l->tensor_bytes : 1; /* lines are packed whole */
+    const uint64_t first = next() % (l->blocks / each) * each, left = (l->blocks - first) / each;
+    const uint64_t count = (1 + next() % (left < 40 ? left : 40)) * each;
     size_t n = 0;
     for (uint64_t b = first; b < first + count; b++) {
         fpemu_packed_extent(&c->format, &c->shape, b, &extent);
@@ -679,6 +682,7 @@ int main(int argc, char **argv)
         "mx(e4m3fn,block=channel)", "mx(e5m2,block=tensor)", "mx(e2m1,block=3x16)", "mx(e2m3,block=128x128)",
         "mx(posit(8,1),block=32)", "bfp(7,block=16)", "bfp(4,block=tensor,exponent=5)", "bfp(3,block=row,rule=even)",
         "hbfp(7)", "bm(4,3)", "bm(2,1,block=8)", "nvfp4(e2m1,block=16,rule=nvfp4-ao)", "nvfp4(e2m1,block=4x4)",
+        "nvfp4(outer=row)", "nvfp4(block=4,rule=4over6,outer=row)", "nvfp4(block=5000,rule=nvfp4-ao,outer=row)",
         "nvfp4(rule=4over6)", "nvfp4(block=16x16,rule=4over6-mse,bound=256)", "nvfp4(block=2048,rule=4over6)",
         "nvfp4(block=3x5,rule=4over6)", "mx9", "mx4", "hif4", "group(hif8,7)", "nvfp4(margin=17/16)",
         "mx(e2m1,rule=rceil,target=7.25)", "mx(e4m3fn,clip=0.75)", "group(int4,block=128,clip=0.9)",

@@ -967,6 +967,8 @@ ref_tensor *ref_lay_out(const fpemu_format *f, unsigned carrier, const fpemu_sha
     t->order = allocate(t->n, sizeof *t->order);
     t->block = allocate(t->n + O * R * I + L + 1, sizeof *t->block);
     t->element = allocate(t->n, sizeof *t->element);
+    t->lines = f->outer && t->n ? O * R * I : 1;
+    t->line = allocate(t->lines, sizeof *t->line);
     if (t->n == 0)
         return t; /* no elements, no blocks */
     switch (kind) {
@@ -1027,7 +1029,7 @@ ref_tensor *ref_lay_out(const fpemu_format *f, unsigned carrier, const fpemu_sha
 void ref_free(ref_tensor *t)
 {
     if (t)
-        FREE(t->order, t->block, t->element, t);
+        FREE(t->order, t->block, t->element, t->line, t);
 }
 
 static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *b, const uint64_t *x)
@@ -1052,7 +1054,6 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
                          const uint64_t *x)
 {
     context c;
-    double largest = 0;
 
     if (!open_context(&c, f, r, carrier)) {
         close_context(&c);
@@ -1083,16 +1084,20 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         close_context(&c);
         return t;
     }
-    if (is_nvfp4(f)) {
-        for (uint64_t j = 0; j < t->n; j++) {
-            double v = fabs(carrier_value(carrier, x[j]));
-            if (isfinite(v))
-                largest = fmax(largest, v);
-        }
-        tensor_scale(&c, shape->whole ? shape->whole->amax : largest, t);
-    }
+    const uint64_t each = t->blocks / t->lines;
     for (uint64_t b = 0; b < t->blocks; b++) {
         ref_block *block = &t->block[b];
+        if (is_nvfp4(f) && b % each == 0) {
+            double largest = 0;
+            for (uint64_t j = block->first; j < (b + each < t->blocks ? block[each].first : t->n); j++) {
+                double v = fabs(carrier_value(carrier, x[t->order[j]]));
+                if (isfinite(v))
+                    largest = fmax(largest, v);
+            }
+            tensor_scale(&c, shape->whole && !f->outer ? shape->whole->amax : largest, t);
+            t->line[b / each][0] = t->multiplier;
+            t->line[b / each][1] = t->decode;
+        }
         extent e = extent_of(carrier, t, block, x);
         if (shape->whole && f->block == FPEMU_BLOCK_TENSOR) {
             e.amax = shape->whole->amax;
@@ -1225,14 +1230,14 @@ unsigned ref_scale_bytes(const fpemu_format *f)
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
-static unsigned tensor_bytes(const fpemu_format *f)
+static uint64_t tensor_bytes(const fpemu_format *f, const ref_tensor *t)
 {
-    return is_nvfp4(f) || f->scaling == FPEMU_SCALING_S2FP8 ? 8 : 0;
+    return t->n && (is_nvfp4(f) || f->scaling == FPEMU_SCALING_S2FP8) ? 8 * t->lines : 0;
 }
 
 uint64_t ref_packed_size(const fpemu_format *f, const ref_tensor *t)
 {
-    uint64_t size = (t->n ? tensor_bytes(f) : 0) + t->blocks * ref_scale_bytes(f), b;
+    uint64_t size = tensor_bytes(f, t) + t->blocks * ref_scale_bytes(f), b;
     for (b = 0; b < t->blocks; b++)
         size += (t->block[b].elements * f->bits + 7) / 8;
     return size;
@@ -1250,10 +1255,8 @@ static unsigned char *put(unsigned char *bytes, uint64_t value, unsigned count)
 void ref_pack(const fpemu_format *f, const ref_tensor *t, unsigned char *bytes)
 {
     memset(bytes, 0, ref_packed_size(f, t));
-    if (tensor_bytes(f) && t->n) {
-        bytes = put(bytes, lh_float_bits(t->multiplier), 4);
-        bytes = put(bytes, lh_float_bits(t->decode), 4);
-    }
+    for (uint64_t k = 0; k < tensor_bytes(f, t) / 4; k++)
+        bytes = put(bytes, lh_float_bits(t->line[k / 2][k % 2]), 4);
     for (uint64_t b = 0; b < t->blocks; b++)
         bytes = put(bytes, t->block[b].code, ref_scale_bytes(f));
     for (uint64_t b = 0; b < t->blocks; b++) {
@@ -1281,7 +1284,7 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
 {
     static const fpemu_rounding nearest;
     unsigned width = ref_scale_bytes(f), k;
-    const unsigned char *scales = bytes + tensor_bytes(f), *codes = scales + t->blocks * width;
+    const unsigned char *scales = bytes + tensor_bytes(f, t), *codes = scales + t->blocks * width;
     ref_tensor decoded = {0};
     context c;
 
@@ -1289,9 +1292,9 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
         close_context(&c);
         return 0;
     }
-    if (tensor_bytes(f) && t->n)
-        decoded.decode = lh_float((uint32_t)get(bytes + 4, 4));
     for (uint64_t b = 0; b < t->blocks; b++) {
+        if (tensor_bytes(f, t))
+            decoded.decode = lh_float((uint32_t)get(bytes + 8 * (b / (t->blocks / t->lines)) + 4, 4));
         ref_block block = {0}, own;
         uint64_t code = get(scales + b * width, width), all = code;
         if (f->scale_power) {

@@ -33,7 +33,9 @@ typedef struct ref_tensor {
     uint64_t *order; /* index of each element, block after block */
     ref_block *block;
     ref_element *element;     /* by index */
-    float multiplier, decode; /* nvfp4: u, d */
+    uint64_t lines;           /* that have numbers of their own, or 1 */
+    float (*line)[2];         /* nvfp4: u, d of each, when the judge has quantised it */
+    float multiplier, decode; /* of the last */
     float amax, most;         /* and A, [K*T] */
 } ref_tensor;
 

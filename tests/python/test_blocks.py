@@ -69,20 +69,36 @@ def test_nvfp4_of_torchao(torch, rng):
 @pytest.mark.parametrize("spec,tile,bound,error", [(f"nvfp4(block={b},rule={rule},bound={bound})", t, bound, error)
                                                    for b, t in (("16", (1, 16)), ("16x16", (16, 16)))
                                                    for rule, error in (("4over6", "MAE"), ("4over6-mse", "MSE"))
-                                                   for bound in (256, 448)])
+                                                   for bound in (256, 448)] +
+                         [("nvfp4(outer=row,rule=4over6)", (1, 16), 448, "MAE"),
+                          ("nvfp4(outer=row)", (1, 16), 448, "")])
 def test_4over6_of_transformer_engine(torch, rng, spec, tile, bound, error):
     of = pytest.importorskip("transformer_engine.pytorch.custom_recipes.reference_nvfp4",
                              reason="TransformerEngine is not installed")
     x = rng.standard_normal((64, 128)) * 2.0 ** rng.integers(-4, 4, (64, 1))
     x[:16] = rng.integers(-24, 25, (16, 128)) / 4  # ties
     x = torch.from_numpy(x.astype(np.float32)) + 0  # no -0, which becomes 0 there
-    q = of.NVFP4QuantizerRef(None, columnwise=False, quant_tile_shape=tile, nvfp4_use_4over6=True,
-                             nvfp4_e4m3_max=bound, nvfp4_4over6_err_mode=error).quantize(x)
+    q = of.NVFP4QuantizerRef(None, columnwise=False, quant_tile_shape=tile, nvfp4_use_4over6=error != "",
+                             row_scaled_nvfp4="row" in spec, nvfp4_e4m3_max=bound,
+                             nvfp4_4over6_err_mode=error or "MAE").quantize(x)
     rows = 64 // tile[0]
     packed = fpemu.pack(x, spec)
     assert torch.equal(packed.scale_codes.reshape(rows, 8), q.scale.view(torch.uint8)[::tile[0]])
     codes = packed.elements.reshape(rows, 8, tile[0], 8).transpose(1, 2).reshape(64, 64)
     assert torch.equal(codes, q.data)
+
+
+def test_second_scale_by_line(torch, rng):
+    x = (rng.standard_normal((5, 40)) * 2.0 ** rng.integers(-20, 20, (5, 1))).astype(np.float32)
+    spec = "nvfp4(rule=4over6,outer=row)"
+    packed, u = fpemu.pack(x, spec), np.float32(2688) / np.abs(x).max(axis=1)
+    assert_same(np.array(packed.tensor_scales, np.float32), np.stack([u, 1 / u], axis=1))
+    assert_same(packed.unpack(), np.concatenate([fpemu.quantize(row, "nvfp4(rule=4over6)") for row in np.split(x, 5)]))
+    assert_same(fpemu.quantize(x.T, spec, axis=0), packed.unpack().T)
+    operators = pytest.importorskip("fpemu.torch.operators")
+    assert_same(operators.scales(torch.from_numpy(x), spec)[2].numpy(), np.array(packed.tensor_scales, np.float32))
+    with pytest.raises(fpemu.Error, match="round the operands"):
+        operators.parts(torch.from_numpy(x), spec, -1, 8)
 
 
 def test_4over6_adds_in_order():

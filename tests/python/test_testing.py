@@ -23,18 +23,16 @@ def test_quantizers():
         testing.assert_quantizes(lambda x, spec=spec: fpemu.quantize(x, spec), spec)
         testing.assert_quantizes(lambda x, spec=spec: fpemu.pack(x, spec).bytes, spec)
     fails(
-        r"element/short-block: \d+, such as x\[\d+\] = .*: number \d+ is .*, not ",
+        r"element/short-block: \d+, such as x\[\d+\] = .*: number \d+, which is .*, not ",
         testing.assert_quantizes,
         lambda x: fpemu.quantize(x, "mx(e2m1,rule=ceil)"),
         "mxfp4",
     )
     fails(
-        r"scale/block: \d+, such as ", testing.assert_quantizes, lambda x: fpemu.pack(x, "mx(e2m1,rule=ceil)"), "mxfp4"
+        r"scale/normal: \d+, such as ", testing.assert_quantizes, lambda x: fpemu.pack(x, "mx(e2m1,rule=ceil)"), "mxfp4"
     )
     contiguous = lambda x: fpemu.quantize(x, "mxfp4") if x.flags.c_contiguous else x
     fails("element", testing.assert_quantizes, contiguous, "mxfp4")
-    with pytest.raises(TypeError, match="not exhaustive, input="):
-        testing.assert_quantizes(contiguous, "mxfp4", exhaustive=True, input=3)
     testing.assert_quantizes(lambda x: fpemu.quantize(x, "e5m2"), "e5m2", dtype="float16")
     fails(
         r"signed-zero: 1, such as -0.0 .*, which is -0.0, not 0.0",
@@ -57,11 +55,11 @@ def test_stochastic_rounding():
         ("neighbour/normal.*\n.*exact/normal|exact/normal(.|\n)*neighbour/normal", lambda x: fixed(x, defect=0)),
         ("probability/normal: .* is .*, else .* at .*, not ", lambda x: fixed(x, lambda n: rng.random(n) * 0.9)),
         (
-            "repeats-calls: 1, such as two calls alike in 65536",
+            "repeats-calls: 1, .* two calls alike in half, not in 65536 of",
             lambda x: fixed(x, lambda n: np.random.default_rng(5).random(n)),
         ),
         (
-            "repeats-elements: 1, such as elements 1 apart",
+            "repeats-elements: 1, .* elements 1 apart",
             lambda x: fixed(x, lambda n: np.repeat(rng.random(n), 2)[:n]),
         ),
     ):

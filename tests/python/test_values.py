@@ -228,7 +228,24 @@ def test_fuzz_finds_planted_defects(ml_dtypes):
     report = fpemu.fuzz(zero_nan, "bf16")
     assert [d.kind for d in report] == ["nan"] and str(report) and json.dumps(report.to_dict())
     refuses(ValueError, lambda: fpemu.fuzz(lambda x: x[:1], "bf16"), "shape")
-    refuses(ValueError, lambda: fpemu.fuzz(good, "e4m3fn", "sr"), "stochastic")
+    refuses(ValueError, lambda: fpemu.fuzz(good, "e4m3fn", "sr", op="add"), "one of the two")
+    refuses(ValueError, lambda: fpemu.fuzz(good, "e4m3fn", op="fma", operands=["e5m2"]), "3 operands")
+    refuses(ValueError, lambda: fpemu.fuzz(good, "e4m3fn", op="power"), "none of: convert add")
+
+
+def test_fuzz_of_operations():
+    def half(operation):
+        def work(*operands):
+            with np.errstate(all="ignore"):
+                return operation(*(x.astype(np.float16) for x in operands))
+        return work
+    for op, operation in (("add", np.add), ("mul", np.multiply), ("div", np.divide), ("sqrt", np.sqrt)):
+        assert not fpemu.fuzz(half(operation), "fp16", op=op, inputs=3000), op
+    report = fpemu.fuzz(half(lambda a, b, c: a * b + c), "fp16", op="fma", operands=["bf16", "e4m3fn", "fp16"],
+                        inputs=3000)
+    assert {"tie", "normal"} <= {d.kind for d in report} and all(len(d.input) == 3 for d in report)
+    report = fpemu.fuzz(lambda a, b: np.where(b == 0, 448, fpemu.div(a, b, "e5m2")), "e5m2", op="div")
+    assert {"division-by-zero", "invalid"} <= {d.kind for d in report} and report.exhaustive and report.tried == 65536
 
 
 def test_fuzz_of_float64():

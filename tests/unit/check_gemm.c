@@ -357,6 +357,14 @@ START_TEST(lost_products_are_counted)
     double c[2] = {1, 1};
     GIVES_OK(fpemu_gemm_f64(&cut, &shape, 1, a, b, 0, c, &stats));
     ck_assert(c[0] == 0 && c[1] == 0 && stats.underflow == 2 && stats.swamped == 1);
+    /* in binary64: 2^53 + 2^23 and one more, a tie; a product of 61 bits, 1 more; 1 + 2^-30 and 2^-60 more */
+    const double p[] = {1 + 0x1p-30, 1}, q[] = {0x1p53, 1 + 0x1p-30, 1, 1, 1, 0x1p-60};
+    const fpemu_gemm_spec plain = model_of("fp64");
+    const fpemu_gemm_shape three = {.m = 1, .n = 3, .k = 2};
+    memset(&stats, 0, sizeof stats);
+    GIVES_OK(fpemu_gemm_f64(&plain, &three, 1, p, q, 0, c64, &stats));
+    ck_assert(c64[0] == 0x1p53 + 0x1p23 && c64[1] == 2 + 0x1p-29 && c64[2] == 1 + 0x1p-30);
+    ck_assert(stats.count == 6 && stats.inexact == 3 && stats.swamped == 2 && stats.max_abs == c64[0]);
 }
 END_TEST
 

@@ -249,7 +249,9 @@ def _scales_fake(x: Tensor, format: str, axis: int = -1, range: Tensor | None = 
     carrier = torch.float64 if x.dtype == torch.float64 else torch.float32
     code = _scale_dtype(format_of(format))
     codes = CODES[code.itemsize if code else 1]
-    return (x.new_empty(of_scales, dtype=carrier), x.new_empty(of_scales, dtype=codes), x.new_empty(2, dtype=carrier))
+    pairs = (_layout(format, shape, axis)["tensor_bytes"] // 8, 2) if format_of(format).outer else (2,)
+    return (x.new_empty(of_scales, dtype=carrier), x.new_empty(of_scales, dtype=codes),
+            x.new_empty(pairs, dtype=carrier))
 
 
 def _parts(counts: Any, x: Tensor, format: str, along: int, chunk: int, rounding: str = "rne",

@@ -59,6 +59,7 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
         blocked.margin = format->margin;
         blocked.target = format->target;
         blocked.bound = format->bound;
+        blocked.outer = format->outer;
         cli_check(fpemu_format_complete(&blocked), spec);
         element = blocked;
     }

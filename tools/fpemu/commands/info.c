@@ -133,6 +133,8 @@ static void print_blocks(const fpemu_format *format)
         print_number("target", (double)format->target, true);
     if (format->bound > 0)
         print_number("bound", (double)format->bound, true);
+    if (format->outer)
+        print_text("outer", "row");
     print_number("bits per element", fpemu_format_bits_per_element(format), true);
 }
 

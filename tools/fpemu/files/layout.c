@@ -449,7 +449,7 @@ static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
     fpemu_format ea, eb, sa, sb;
     const bool whole =
         a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO || a->scaling >= FPEMU_SCALING_4OVER6;
-    return whole == (b->scaling == FPEMU_SCALING_NVFP4) && a->scaling != FPEMU_SCALING_NONE &&
+    return whole == (b->scaling == FPEMU_SCALING_NVFP4) && !a->outer && a->scaling != FPEMU_SCALING_NONE &&
            a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power &&
            fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
            fpemu_format_scale(a, &sa) == FPEMU_OK && fpemu_format_scale(b, &sb) == FPEMU_OK &&

@@ -121,10 +121,15 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
     const int from_start = axis_of(f, t, axis);
     if (t->dimensions > 0 && t->count > 0)
         a.shape = shape_of(t, format, (unsigned)from_start);
-    a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
-                    format->scaling == FPEMU_SCALING_NVFP4_AO || format->scaling >= FPEMU_SCALING_4OVER6;
+    fpemu_format pieces = *format;
+    if (format->outer) /* lines are taken whole */
+        pieces.block = FPEMU_BLOCK_ROW;
+    else
+        a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
+                        format->scaling == FPEMU_SCALING_NVFP4_AO || format->scaling >= FPEMU_SCALING_4OVER6;
     a.as_vector = false;
-    choose_pieces(&a, format, format->block_length, rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);
+    choose_pieces(&a, &pieces, format->block_length,
+                  rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);
     return a;
 }
 
@@ -144,7 +149,7 @@ partition partition_packed(const file *f, size_t i, const fpemu_format *format, 
         a.shape = shape_of(t, &lines, t->dimensions - 1);
         choose_pieces(&a, &lines, 8, false);
     }
-    const bool in_order = a.shape.inner == 1 && format->block != FPEMU_BLOCK_CHANNEL;
+    const bool in_order = a.shape.inner == 1 && format->block != FPEMU_BLOCK_CHANNEL && !format->outer;
     *whole = !in_order;
     if (*whole) {
         a.unit = at_least_1(t->count);

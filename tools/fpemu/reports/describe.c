@@ -161,6 +161,8 @@ void describe_json(json_t *object, const fpemu_format *format)
         jsonout_set(object, "target", jsonout_real((double)format->target));
     if (format->bound > 0)
         jsonout_set(object, "bound", jsonout_real((double)format->bound));
+    if (format->outer)
+        jsonout_set(object, "outer", jsonout_text("row"));
     jsonout_set(object, "bits_per_element", jsonout_real(fpemu_format_bits_per_element(format)));
     jsonout_set(object, "code_bytes", jsonout_integer((int64_t)fpemu_format_code_size(format)));
     jsonout_set(object, "fits_binary32", jsonout_bool(fpemu_format_fits_f32(format)));
