@@ -222,6 +222,26 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
 
 /* A format with scales or a table rounds no single number: refused as a target of sums, products and results by every
  * model, read from text or made as a struct. Plain formats of every kind are taken, or refused for another reason. */
+/* The last of three additions of a tree rounds 2049, a tie, by its number, 2: doc/accumulation.md, 1.1. */
+START_TEST(random_words_of_a_tree)
+{
+    enum { OUTPUTS = 32 };
+    const fpemu_gemm_spec s = model_of("pairwise(fp16/sr)");
+    const fpemu_gemm_shape shape = {.m = 1, .n = OUTPUTS, .k = 4};
+    const float a[4] = {2048, 0, 1, 0};
+    fpemu_rounding r = s.sum.inner.rounding;
+    uint64_t z = r.stream + 3 * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    r.stream = z ^ z >> 31;
+    for (size_t i = 0; i < 4 * OUTPUTS; i++)
+        b32[i] = 1;
+    GIVES_OK(fpemu_gemm_f32(&s, &shape, 1, a, b32, 0, c32, NULL));
+    for (size_t j = 0; j < OUTPUTS; j++)
+        same_bits((double)c32[j], (double)fpemu_quantize_one_f32(&s.sum.inner.format, &r, 2049, j), "pairwise", j);
+}
+END_TEST
+
 START_TEST(blocks_are_no_targets)
 {
     static const char *const blocked[] =
@@ -580,7 +600,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("gemm", NULL, models_by_hand, text, blocks_are_no_targets, specs_refused,
+    return RUN_SUITE("gemm", NULL, models_by_hand, text, random_words_of_a_tree, blocks_are_no_targets, specs_refused,
                      lost_products_are_counted, shapes_refused, nan_is_an_error_where_asked, vectors_refused,
                      scaled_by_hand, scaled_inside, scaled_refused);
 }
