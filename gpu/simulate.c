@@ -299,8 +299,7 @@ fpemu_cuda_status fpemu_gpu_copy_back(void *to, const void *from, size_t bytes, 
 
 fpemu_cuda_status fpemu_gpu_reachable(const void *p)
 {
-    (void)p;
-    return FPEMU_CUDA_OK;
+    return p ? FPEMU_CUDA_OK : FPEMU_CUDA_ERROR_POINTER;
 }
 
 fpemu_cuda_status fpemu_gpu_wait(fpemu_cuda_stream stream, const char **text)

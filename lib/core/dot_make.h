@@ -70,17 +70,20 @@ static inline void core_dot_make_start(core_dot *d, const fpemu_accumulator *sum
     core_plan_make64(&d->start, &f, &nearest, 0);
 }
 
+/* Where no `out` is given the result is the carrier's, to nearest even; a sum of floats may be that already. */
+static inline void core_dot_make_out(core_dot *d)
+{
+    fpemu_target own;
+    memset(&own, 0, sizeof own);
+    (void)fpemu_format_named(d->wide ? FPEMU_NAME_BINARY64 : FPEMU_NAME_BINARY32, &own.format);
+    (void)core_target_make(&d->out, &own, d->wide ? 64 : 32, 0);
+    d->out.given = 0;
+}
+
 /* What the spec tells beside its targets product, inner, outer and out, which are made already where they are given. */
 static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int carrier)
 {
     const fpemu_accumulator *const sum = &spec->sum;
-    if (!d->out.given) { /* the carrier, to nearest even */
-        fpemu_target own;
-        memset(&own, 0, sizeof own);
-        (void)fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &own.format);
-        (void)core_target_make(&d->out, &own, carrier, 0);
-        d->out.given = 0;
-    }
     d->model = (uint8_t)sum->model;
     d->wrap = sum->wrap;
     d->width = (int32_t)sum->width;
@@ -90,6 +93,8 @@ static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int c
     d->start_from_c = spec->start_from_c;
     d->wide = carrier == 64;
     if (sum->model == FPEMU_MODEL_INTEGER) {
+        if (!d->out.given)
+            core_dot_make_out(d);
         d->quantum_a = core_dot_quantum(&spec->a.format);
         d->quantum_b = core_dot_quantum(&spec->b.format);
     }
@@ -128,7 +133,9 @@ static inline void core_dot_make_call(core_dot *d, const fpemu_gemm_spec *spec, 
     d->beta = beta;
     d->depth = depth;
     d->total = core_dot_roundings(&spec->sum, depth, d->product.given, spec->start_from_c);
-    d->plain = alpha == 1 && (beta == 0 || spec->start_from_c) && !d->out.given;
+    d->plain = alpha == 1 && (beta == 0 || spec->start_from_c) && !d->out.given && spec->splits != FPEMU_SPLITS_INT8;
+    if (!d->plain && !d->out.given && d->model != FPEMU_MODEL_INTEGER)
+        core_dot_make_out(d);
 }
 
 #endif /* FPEMU_CORE_DOT_MAKE_H */

@@ -47,6 +47,7 @@ enum gemm_path {
     PATH_BINARY32,  /* products and sums in binary32, where that and a rounding to nearest give the right bits */
     PATH_NATIVE32,  /* sums in binary32 itself */
     PATH_NATIVE64,  /* sums in binary64 itself */
+    PATH_INTEGER,   /* integers, each times the same power of two, in binary64, which holds those of a slab */
 };
 
 typedef struct gemm_call {
@@ -54,9 +55,12 @@ typedef struct gemm_call {
     const kernels *k;
     core_plan32 product32, inner32; /* binary32 path, with their forms */
     enum mac_form product_form, inner_form;
-    uint8_t may_stay_inside;  /* forms that have the loops mac_inside */
-    uint8_t alone;            /* a dot product by itself needs no tile, where nothing is counted */
-    double growth;            /* of a sum by the roundings of a slab, at most */
+    uint8_t may_stay_inside; /* forms that have the loops mac_inside */
+    uint8_t alone;           /* a dot product by itself needs no tile, where nothing is counted */
+    double growth;           /* of a sum by the roundings of a slab, at most */
+    double low, high;        /* integer path: the ends of sums; high = 0: sums wrap */
+    dot_step step;           /* fused: what all steps share; places of products */
+    uint8_t place[SLAB_FEW];
     gemm_operand rows, lanes; /* before the call: op(A), op(B) */
     enum gemm_path path;      /* before the call: of a dot product alone */
     gemm_split split;

@@ -2,6 +2,7 @@
 /* gemm.c - dot products, matrix times vector, matrix times matrix, as a machine would compute them: the public
  * functions, their matrices and vectors, and which path a call takes. doc/accumulation.md defines the bits. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "models.h"
 #include "operands.h"
@@ -10,10 +11,12 @@
 /* Whether a target is the native format itself, to nearest. */
 static int is_native(const fpemu_target *t, fpemu_name name)
 {
+    const fpemu_format *const f = &t->format;
     fpemu_format native;
+    if (f->mantissa_bits != (name == FPEMU_NAME_BINARY32 ? 23 : 52) || t->rounding.mode != FPEMU_MODE_RNE)
+        return 0;
     fpemu_format_named(name, &native);
-    return fpemu_format_equal(&t->format, &native) && t->rounding.mode == FPEMU_MODE_RNE &&
-           t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
+    return fpemu_format_equal(f, &native) && t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
 }
 
 /* Plan and form of a float of at most 11 bits of precision whose rounding to nearest has a short form, for numbers
@@ -58,6 +61,36 @@ static int products_fit(const fpemu_gemm_spec *s, int *bits, int *top)
     return *bits <= 24 && a->emin - (int)a->mantissa_bits + b->emin - (int)b->mantissa_bits >= -149 && *top <= 127;
 }
 
+/* Whether binary64 holds every sum of integers while a slab is added; then what it calculates is their model's s, which
+ * it ends as others do. */
+static int binary64_has_integers(gemm_call *c)
+{
+    core_dot *const d = &c->targets.dot;
+    const fpemu_format *const a = &c->targets.spec->a.format, *const b = &c->targets.spec->b.format;
+    if (abs(d->quantum_a) > 400 || abs(d->quantum_b) > 400)
+        return 0;
+    const double unit = core_value64(core_power64(d->quantum_a + d->quantum_b));
+    const double product = fmax(a->max, -a->lowest) * fmax(b->max, -b->lowest);
+    c->low = -core_value64(core_power64(d->width - 1)) * unit;
+    c->high = d->wrap ? 0 : -c->low - unit;
+    if (fmin(SLAB * product - c->low, (double)d->depth * product) > 0x1p52 * unit)
+        return 0;
+    d->model = FPEMU_MODEL_SEQUENTIAL;
+    return 1;
+}
+
+/* The path of steps of matrix units. */
+static enum gemm_path step_path(const gemm_call *c)
+{
+    const core_dot *const d = &c->targets.dot;
+    const fpemu_accumulator *const s = &c->targets.spec->sum;
+    if (c->counted && (d->exact || d->chained || d->late || d->group))
+        return PATH_REFERENCE;
+    if (d->chained)
+        return d->chunk || !is_native(&s->inner, FPEMU_NAME_BINARY32) ? PATH_REFERENCE : PATH_NATIVE32;
+    return d->group && s->outer.format.has_infinity ? PATH_REFERENCE : PATH_FAST;
+}
+
 /* The fastest path that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where
  * both terms of a sum have no more bits than the result, p, and 2p + 2 <= 24; for a product, where it is exact. */
 static enum gemm_path choose_path(gemm_call *c)
@@ -66,13 +99,17 @@ static enum gemm_path choose_path(gemm_call *c)
     const fpemu_format *f = &s->sum.inner.format;
     const uint32_t model = c->targets.dot.model;
     int bits, top;
-    if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER || !core_dot_is_plain(&c->targets.dot) ||
+    if (model == FPEMU_MODEL_INTEGER && !c->counted && !c->targets.nan_is_error && binary64_has_integers(c))
+        return PATH_INTEGER;
+    if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER ||
         (c->counted && !c->targets.inner.is_short && !c->targets.dot.inner.native))
         return PATH_REFERENCE;
+    if (model == FPEMU_MODEL_FUSED)
+        return step_path(c);
     if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
         return PATH_FAST;
     if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given && (c->targets.binary32 || c->k->has_fma) &&
-        is_native(&s->sum.inner, FPEMU_NAME_BINARY64))
+        c->targets.dot.inner.native)
         return PATH_NATIVE64;
     if (!c->targets.binary32 || c->split.bits) /* slices have sums, and bits, of their own */
         return PATH_FAST;
@@ -135,8 +172,8 @@ static void join_batch(gemm_call *c)
 {
     const core_dot *const d = &c->targets.dot;
     const int both = c->rows.stride != 0 && c->lanes.stride != 0;
-    const int goes = c->path != PATH_REFERENCE && c->path != PATH_NATIVE64 &&
-                     !(d->model == FPEMU_MODEL_FUSED && d->block > SLAB_FEW / 2);
+    const int goes = c->path != PATH_REFERENCE && c->path != PATH_NATIVE64 && c->path != PATH_INTEGER &&
+                     !(d->model == FPEMU_MODEL_FUSED && (d->chained || core_dot_period(d) > SLAB_FEW / 2));
     if (c->m != 1 || c->n != 1 || c->batch == 1 || c->split.terms || c->rows.scales || c->lanes.scales ||
         c->lanes.stride == 0 || (both && !goes))
         return;
@@ -225,7 +262,6 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     if (call->split.bits) {
         d->chunk = m->a.columns;
         d->total = depth ? depth + call->split.terms : 0;
-        d->plain = 0;
     }
     d->depth = m->alpha != 0 ? depth : 0; /* A and B are not read */
     call->counted = stats != NULL;
@@ -257,6 +293,8 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     join_batch(call);
     if (call->path == PATH_FAST && call->n == 1 && !call->split.terms)
         call->path = PATH_REFERENCE;
+    if (d->model == FPEMU_MODEL_FUSED)
+        fpemu_fast_steps(call);
     return fpemu_gemm_run(call, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 

@@ -26,15 +26,20 @@ typedef struct gemm_terms {
 void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
 void fpemu_fast_kahan(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
 void fpemu_fast_pairwise(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
-/* px, py: powers of two of x and y. */
+/* Fused: what all steps of a call share; numbers of a slab, x, times their scales, and their powers of two, each line
+ * being an element's (along_k) or having all lanes. The largest magnitude. */
+void fpemu_fast_steps(gemm_call *c);
+double fpemu_fast_powers(const gemm_tile *w, const gemm_operand *s, int along_k, size_t lines, size_t first, size_t k0,
+                         size_t nk, double *x, double *powers);
+/* px, py: those powers; most: the largest product is no more. */
 void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
-                      const double *py);
+                      const double *py, double most);
+/* Steps of chains in binary32. */
+void fpemu_fast_chained(gemm_tile *w, size_t nk, const float *x, float *sums);
 /* The sum in `inner` of the chunk with product k, times the scales of its blocks, goes into `s`; it begins anew. */
 void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inner, double *s);
 /* Pairwise: leaf number k of the tree; and what waits at the end, joined, into `to`. */
 void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, gemm_terms node);
 void fpemu_fast_root(gemm_tile *w, size_t r, double *to);
-/* Integers, in the reference's own sums, uncounted; rows as fpemu_reference_advance has them. */
-void fpemu_fast_integer(gemm_tile *w, size_t row, size_t rows, size_t nk);
 
 #endif /* FPEMU_GEMM_MODELS_H */

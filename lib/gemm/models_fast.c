@@ -245,7 +245,7 @@ static double scale_of(const gemm_tile *w, const gemm_operand *s, size_t o, size
 {
     const core_dot *d = &w->call->targets.dot;
     const int carrier = w->call->targets.carrier;
-    const size_t chunks = (size_t)((d->depth - 1) / d->chunk + 1), size = carrier == 32 ? 4 : 8;
+    const size_t chunks = (size_t)((d->depth - 1) / d->scaled + 1), size = carrier == 32 ? 4 : 8;
     const size_t at = s->scales_batch * w->batch + o * chunks + chunk;
     return s->scales ? load(carrier, (const char *)s->scales + at * size) : 1;
 }
@@ -388,16 +388,69 @@ void fpemu_fast_root(gemm_tile *w, size_t r, double *to)
     memcpy(to, room, w->lanes * sizeof *to);
 }
 
-/* A step of which something is not finite, or past the end, counted. */
-static void step_slowly(gemm_tile *w, size_t n, const double *x, const double *y, double *d)
+void fpemu_fast_steps(gemm_call *c)
+{
+    const core_dot *const d = &c->targets.dot;
+    dot_step *const s = &c->step;
+    const size_t period = (size_t)core_dot_period(d);
+    memset(s, 0, sizeof *s);
+    for (size_t k = 0; k < SLAB_FEW; k++)
+        c->place[k] =
+            (uint8_t)(k / period * period + core_dot_place(d, k % period / d->block * d->block, k % d->block));
+    s->size = d->group > 1 ? d->group : 1;
+    s->terms = d->block / s->size;
+    s->ways = d->ways ? d->ways : 1;
+    s->least = d->chained && !d->flush ? -1 : d->least_d;
+    s->flushed = d->inner.flushed;
+    s->scale = d->scale;
+    s->floor = d->floor;
+    s->late = d->late ? core_value64((uint64_t)(1023 + d->late) << 52) : 0;
+    s->reach = d->late ? 0x1p896 : 1;
+    s->exact = d->exact;
+    const fpemu_format *const f = &c->targets.spec->sum.inner.format;
+    if (c->counted || f->emin != -126 || f->emax != 127 || f->mantissa_bits < 1)
+        return;
+    s->rounding = d->inner.plan.mode == FPEMU_MODE_RTZ ? STEP_CUT : f->mantissa_bits == 23 ? STEP_NEAREST : STEP_APART;
+    s->grid = core_value64(core_power64(-126 - (int)f->mantissa_bits));
+    s->keep = ~UINT64_C(0) << (52 - f->mantissa_bits);
+}
+
+double fpemu_fast_powers(const gemm_tile *w, const gemm_operand *s, int along_k, size_t lines, size_t first, size_t k0,
+                         size_t nk, double *x, double *powers)
+{
+    const gemm_call *c = w->call;
+    const core_dot *d = &c->targets.dot;
+    const size_t n = along_k ? nk : w->lanes, ld = along_k ? SLAB_FEW : w->ld;
+    const int scaled = d->group && (c->rows.scales || c->lanes.scales);
+    double scales[SLAB_FEW], most = 0;
+    for (size_t line = 0; line < lines; line++) {
+        for (size_t i = 0, run; i < n && scaled; i += run) {
+            const size_t k = k0 + (along_k ? i : line), chunk = k / (size_t)d->scaled;
+            const size_t left = (size_t)d->scaled * (chunk + 1) - k, rest = n - i;
+            run = !along_k ? 1 : left < rest ? left : rest;
+            if (!along_k && line && k % d->scaled)
+                break; /* those of the line before */
+            c->k->spread(run, scale_of(w, s, first + (along_k ? line : i), chunk), scales + i);
+        }
+        double *const at = x + line * ld, *const to = powers + line * ld;
+        const double largest =
+            c->k->take_powers(n, s->least, scaled ? scales : NULL, d->least_scale, scaled && d->group > 1, at, to);
+        most = largest > most || largest != largest ? largest : most;
+        for (size_t i = n; i < ld && !along_k; i++) /* lanes that are none */
+            at[i] = to[i] = 0;
+    }
+    return most;
+}
+
+/* The step at product k of a slab in lane i, by the reference. */
+static double step_slowly(gemm_tile *w, size_t i, size_t k, size_t nk, const double *x, const double *y, double d)
 {
     core_dot wide = w->call->targets.dot;
+    const core_dot_line row = {w->call->paired ? x + i : x, (int64_t)step_of_x(w), NULL};
+    const core_dot_line lane = {y + i, (int64_t)w->ld, NULL};
     wide.wide = 1;
-    for (size_t i = 0; i < w->lanes; i++) {
-        const core_dot_line row = {w->call->paired ? x + i : x, (int64_t)step_of_x(w), NULL};
-        const core_dot_line lane = {y + i, (int64_t)w->ld, NULL};
-        d[i] = core_dot_fused_step(&wide, row, lane, 0, 0, n, d[i], &w->tally);
-    }
+    return wide.exact ? core_dot_exact_step(&wide, row, lane, k, nk, d, NULL)
+                      : core_dot_fused_step(&wide, row, lane, 0, k, nk, d, &w->tally);
 }
 
 /* The same step's results y of its sums t, counted: 0 where they are not within the ends. */
@@ -420,61 +473,61 @@ static int count_step(gemm_tile *w, const double *t, const double *y, const uint
 }
 
 void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
-                      const double *py)
+                      const double *py, double most)
 {
-    const core_dot *dot = &w->call->targets.dot;
+    const gemm_call *const c = w->call;
+    const core_dot *dot = &c->targets.dot;
     const core_plan64 *p = &dot->inner.plan;
-    const kernels *k = w->call->k;
-    const dot_step step = {w->ld, dot->least_d, dot->scale, dot->floor};
+    const size_t period = (size_t)core_dot_period(dot), end = (nk + period - 1) / period * period, n = w->lanes;
+    const double plus = dot->late || dot->exact ? -0.0 : 0; /* a zero is +0 */
     double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW], result[LANES_FEW];
     uint64_t lost[LANES_FEW], swamped;
-    for (size_t l = 0; l < nk; l += dot->block) {
-        const size_t m = nk - l < dot->block ? nk - l : dot->block, at = l * step_of_x(w);
-        k->fused_sum[w->call->paired](&step, m, w->lanes, x + at, px + at, y + l * w->ld, py + l * w->ld, d, t,
-                                      w->call->counted ? lost : NULL, &swamped);
-        k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, result);
-        if (w->call->counted && !count_step(w, t, result, lost, swamped))
-            step_slowly(w, m, x + at, y + l * w->ld, d);
+    dot_step step = c->step;
+    step.x = x;
+    step.y = y;
+    step.powers_x = px;
+    step.powers_y = py;
+    step.ld = w->ld;
+    step.have = nk;
+    step.special = (uint8_t)!(most < (dot->late ? 0x1p128 : (double)INFINITY));
+    for (size_t k = 0; k < end; k += dot->block) {
+        step.place = c->place + k;
+        c->k->loops64->step[c->paired][c->counted](&step, n, d, t, lost, &swamped);
+        if (step.rounding == STEP_APART)
+            c->k->loops64->round[p->rule][p->mode](p, n, t, NULL, result);
+        const double *const rounded = step.rounding == STEP_APART ? result : t;
+        const int slowly = c->counted && !count_step(w, t, result, lost, swamped);
+        if (slowly || (dot->exact && swamped))
+            for (size_t i = 0; i < n; i++)
+                d[i] = slowly || lost[i] ? step_slowly(w, i, k, nk, x, y, d[i]) : rounded[i];
+        else if (step.rounding == STEP_APART)
+            for (size_t i = 0; i < n; i++)
+                d[i] = plus + result[i];
         else
-            for (size_t i = 0; i < w->lanes; i++)
-                d[i] = 0 + result[i]; /* a zero is +0 */
-        if (core_dot_chunk_ends(dot, k0 + l + m - 1))
-            fpemu_fast_chunk(w, r, k0 + l, (k0 + l) / dot->chunk, d, s);
+            memcpy(d, t, n * sizeof *d);
+        if (dot->chunk && ((k0 + k + dot->block) % dot->chunk == 0 || (k + dot->block == end && k0 + nk == dot->depth)))
+            fpemu_fast_chunk(w, r, k0 + k, (k0 + k) / dot->chunk, d, s);
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- integers */
-
-/* Element `place` of numbers of a slab. */
-static double number_at(const gemm_tile *w, const float *f, const double *d, size_t place)
+void fpemu_fast_chained(gemm_tile *w, size_t nk, const float *x, float *sums)
 {
-    return is_narrow(w->call) ? (double)f[place] : d[place];
-}
-
-void fpemu_fast_integer(gemm_tile *w, size_t row, size_t rows, size_t nk)
-{
-    const core_dot *d = &w->call->targets.dot;
-    const core_dot_unit unit_x = core_dot_unit_of(d->quantum_a), unit_y = core_dot_unit_of(d->quantum_b);
-    int64_t units[OPERANDS];
-    uint8_t nan[OPERANDS];
-    for (size_t k = 0; k < nk; k++)
-        for (size_t place = k * w->ld; place < k * w->ld + w->lanes; place++) {
-            const double y = number_at(w, w->y.f, w->y.d, place);
-            nan[place] = y != y;
-            units[place] = nan[place] ? 0 : core_dot_units(y, unit_y);
-        }
-    for (size_t r = 0; r < rows; r++) {
-        core_dot_sum *const sums = w->state.sums + (row + r) * w->call->tile_lanes;
-        for (size_t k = 0; k < nk; k++) {
-            const double x = number_at(w, w->x.f, w->x.d, r * SLAB_FEW + k);
-            const int64_t factor = x != x ? 0 : core_dot_units(x, unit_x);
-            for (size_t i = 0; i < w->lanes; i++) {
-                int over;
-                /* cppcheck-suppress uninitvar ; set above as far as it is read */
-                sums[i].nan |= x != x || nan[k * w->ld + i];
-                sums[i].whole = core_dot_integer_sum(sums[i].whole, sums[i].nan ? 0 : factor * units[k * w->ld + i],
-                                                     d->width, d->wrap, &over);
-            }
+    const gemm_call *const c = w->call;
+    const size_t period = (size_t)core_dot_period(&c->targets.dot), end = (nk + period - 1) / period * period;
+    float to[LANES_FEW];
+    dot_step step = c->step;
+    step.place = c->place;
+    step.ld = w->ld;
+    step.have = nk;
+    if (!c->k->loops32->chains(&step, end, w->lanes, x, w->y.f, sums, to)) {
+        core_dot narrow = c->targets.dot;
+        narrow.wide = 0;
+        for (size_t i = 0; i < w->lanes; i++) {
+            core_dot_sum sum = {.s = (double)sums[i]};
+            const core_dot_line row = {x, 1, NULL}, lane = {w->y.f + i, (int64_t)w->ld, NULL};
+            core_dot_fused(&narrow, row, lane, 0, nk, 0, &sum, NULL);
+            to[i] = (float)sum.s;
         }
     }
+    memcpy(sums, to, w->lanes * sizeof *sums);
 }

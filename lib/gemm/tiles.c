@@ -90,17 +90,14 @@ static int stays_inside(const gemm_call *c, size_t nk, double x, double y, doubl
            (double)core_value32(c->inner32.max[0]);
 }
 
-/* The products of a slab for rows [row, row + rows) of the tile, whose numbers x has. y_most: the largest number of y,
- * where it is asked for. */
-static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_t nk, double y_most)
+/* The products of a slab for rows [row, row + rows) of the tile, whose numbers x has. most: the largest number of y, or
+ * fused, product, where it is asked for. */
+static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_t nk, double most)
 {
     const gemm_call *c = w->call;
     const kernels *k = c->k;
     if (c->path == PATH_REFERENCE) {
-        if (c->targets.dot.model == FPEMU_MODEL_INTEGER && !c->counted && !c->targets.nan_is_error)
-            fpemu_fast_integer(w, row, rows, nk);
-        else
-            fpemu_reference_advance(w, row, rows, k0, nk);
+        fpemu_reference_advance(w, row, rows, k0, nk);
         return;
     }
     for (size_t i = 0; i < rows; i++) {
@@ -109,10 +106,23 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
         const double *wide = is_narrow(c) ? NULL : c->paired ? w->y.d + OPERANDS / 2 : w->x.d + i * SLAB_FEW;
         float *s = is_narrow(c) ? narrow_sums(w, r) : NULL;
         switch (c->path) {
-        case PATH_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, w->ld, s); continue;
+        case PATH_NATIVE32:
+            if (c->targets.dot.chained)
+                fpemu_fast_chained(w, nk, x, s);
+            else
+                k->mac_binary32(nk, w->lanes, x, w->y.f, w->ld, s);
+            continue;
         case PATH_NATIVE64: k->mac_binary64(nk, w->lanes, wide, w->y.d, w->ld, sums_of(w, r)); continue;
+        case PATH_INTEGER:
+            if (c->high > 0) {
+                k->mac_saturated(nk, w->lanes, wide, w->y.d, w->ld, c->low, c->high, sums_of(w, r));
+            } else {
+                k->mac_binary64(nk, w->lanes, wide, w->y.d, w->ld, sums_of(w, r));
+                k->wrap(w->lanes, c->low, sums_of(w, r));
+            }
+            continue;
         case PATH_BINARY32:
-            (c->may_stay_inside && stays_inside(c, nk, largest(c, nk, x), y_most, largest(c, w->lanes, s))
+            (c->may_stay_inside && stays_inside(c, nk, largest(c, nk, x), most, largest(c, w->lanes, s))
                  ? k->mac_inside[c->product_form != MAC_NONE]
                  : k->mac32[c->product_form][c->inner_form])(&c->product32, &c->inner32, nk, w->lanes, x, w->y.f, w->ld,
                                                              s);
@@ -124,19 +134,11 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
         case FPEMU_MODEL_KAHAN: fpemu_fast_kahan(w, r, k0, nk, wide, w->y.d); break;
         case FPEMU_MODEL_FUSED:
             fpemu_fast_fused(w, r, k0, nk, wide, w->y.d,
-                             c->paired ? w->spare.d + OPERANDS / 2 : w->powers_x + i * SLAB_FEW, w->spare.d);
+                             c->paired ? w->spare.d + OPERANDS / 2 : w->powers_x + i * SLAB_FEW, w->spare.d, most);
             break;
         default: fpemu_fast_sequential(w, r, k0, nk, wide, w->y.d);
         }
     }
-}
-
-/* Powers of two of `lines` lines of n numbers, each line `ld` from the last. */
-static void take_powers(size_t lines, size_t n, size_t ld, const double *x, double least, double *powers)
-{
-    for (size_t line = 0; line < lines; line++)
-        for (size_t i = 0; i < n; i++)
-            powers[line * ld + i] = core_dot_power(x[line * ld + i], least);
 }
 
 /* The products [k0, k0 + nk): op(B)'s are read and rounded once for all rows. */
@@ -148,21 +150,26 @@ static void advance(gemm_tile *w, size_t k0, size_t nk)
     fpemu_operand_read(w, &c->lanes, w->lane, w->lanes, k0, nk, 1, w->ld, &w->y, &w->spare);
     if (c->paired) /* the other half of the room, a slab being half as long */
         fpemu_operand_read(w, &c->rows, w->lane, w->lanes, k0, nk, 1, w->ld, w->y.d + OPERANDS / 2, &w->spare);
+    double most = 0;
     if (fused) /* where the operands came in */
-        take_powers(nk, w->lanes, w->ld, w->y.d, c->lanes.least, w->spare.d);
-    if (fused && c->paired)
-        take_powers(nk, w->lanes, w->ld, w->y.d + OPERANDS / 2, c->rows.least, w->spare.d + OPERANDS / 2);
+        most = fpemu_fast_powers(w, &c->lanes, 0, nk, w->lane, k0, nk, w->y.d, w->spare.d);
+    else if (c->path == PATH_BINARY32 && c->may_stay_inside)
+        most = largest(c, nk * w->lanes, w->y.f);
+    for (size_t l = 0; l < nk && c->path == PATH_NATIVE32; l++) /* lanes that are none */
+        memset(w->y.f + l * w->ld + w->lanes, 0, (w->ld - w->lanes) * sizeof(float));
     if (c->paired) {
-        advance_rows(w, 0, 1, k0, nk, 0);
+        double *const x = w->y.d + OPERANDS / 2, *const powers = w->spare.d + OPERANDS / 2;
+        const double x_most = fused ? fpemu_fast_powers(w, &c->rows, 0, nk, w->lane, k0, nk, x, powers) : 0;
+        advance_rows(w, 0, 1, k0, nk, x_most * most);
         return;
     }
-    const double y_most = c->path == PATH_BINARY32 && c->may_stay_inside ? largest(c, nk * w->lanes, w->y.f) : 0;
     for (size_t row = 0; row < w->rows; row += read) {
         const size_t rows = w->rows - row < read ? w->rows - row : read;
+        double x_most = 1;
         fpemu_operand_read(w, &c->rows, w->row + row, rows, k0, nk, SLAB_FEW, 1, &w->x, w->powers_x);
         if (fused)
-            take_powers(rows, nk, SLAB_FEW, w->x.d, c->rows.least, w->powers_x);
-        advance_rows(w, row, rows, k0, nk, y_most);
+            x_most = fpemu_fast_powers(w, &c->rows, 1, rows, w->row + row, k0, nk, w->x.d, w->powers_x);
+        advance_rows(w, row, rows, k0, nk, x_most * most);
     }
 }
 
@@ -231,7 +238,7 @@ static void run_tile(gemm_tile *w)
     const int few = c->tile_lanes == LANES_FEW, fused = d->model == FPEMU_MODEL_FUSED;
     const size_t whole = few ? SLAB_FEW : SLAB, most = whole >> c->paired, depth = (size_t)d->depth;
     const size_t slab = fused ? most / core_dot_period(d) * core_dot_period(d) : most;
-    w->ld = is_narrow(c) ? w->lanes : c->tile_lanes;
+    w->ld = is_narrow(c) && !d->chained ? w->lanes : c->tile_lanes;
     if (c->split.bits)
         take_exponents(w);
     for (size_t r = 0; r < w->rows; r++)
@@ -262,7 +269,7 @@ static void choose_tile(gemm_call *c)
     } else if (c->path == PATH_BINARY32 && d->chunk) {
         c->row_states = DOT_LANES + DOT_LANES / 2;
     } else if (is_narrow(c)) {
-        c->tile_lanes = c->targets.carrier == 32 ? 2 * DOT_LANES : DOT_LANES;
+        c->tile_lanes = d->chained ? LANES_FEW : c->targets.carrier == 32 ? 2 * DOT_LANES : DOT_LANES;
         c->row_states = c->tile_lanes / 2;
     } else if (pairwise) {
         c->tile_lanes = LANES_FEW;

@@ -250,69 +250,42 @@ static void mac_binary64(size_t nk, size_t n, const double *x, const double *y, 
     }
 }
 
-/* The sum of one step of a tensor core, before its rounding; n <= DOT_LANES lanes, nk products each. px, py: the powers
- * of two that core_dot_power gives for x and y. What is not finite passes. lost: NULL, or lanes of which bits were cut,
- * and how many terms came to nothing. */
-FPEMU_FN void fused_lanes(const dot_step *step, int each, size_t nk, size_t n, const double *x, const double *px,
-                          const double *y, const double *py, const double *d, double *t, uint64_t *lost,
-                          uint64_t *swamped)
+/* The same of integers times one power of two, each sum ending at low and high; NaN stays. */
+static void mac_saturated(size_t nk, size_t n, const double *x, const double *y, size_t ld, double low, double high,
+                          double *s)
 {
-    const size_t ld = step->ld;
-    const double least = step->least, scale = step->scale, floor = step->floor;
-    double top[DOT_LANES], sum[DOT_LANES], plain[DOT_LANES], error[DOT_LANES];
-    uint64_t none[DOT_LANES], nothing = 0;
-    SIMD for (size_t i = 0; i < n; i++) {
-        const double power = core_dot_power(d[i], least);
-        top[i] = power < floor ? floor : power;
-        plain[i] = d[i];
-    }
     for (size_t l = 0; l < nk; l++) {
-        const double *row = y + l * ld, *powers = py + l * ld, *rows = each ? x + l * ld : x,
-                     *powers_x = each ? px + l * ld : px;
+        const double *row = y + l * ld;
+        const double factor = x[l];
         SIMD for (size_t i = 0; i < n; i++) {
-            const double e = (each ? powers_x[i] : px[l]) * powers[i];
-            top[i] = e > top[i] ? e : top[i];
-            plain[i] += (each ? rows[i] : x[l]) * row[i];
+            const double sum = DOT_FUSED(factor, row[i], s[i]), t = sum < low ? low : sum;
+            s[i] = t > high ? high : t;
         }
     }
-    SIMD for (size_t i = 0; i < n; i++) {
-        top[i] = scale / top[i]; /* all are powers of two */
-        const double old = d[i] * top[i], kept = DOT_CUT(old);
-        sum[i] = 0 + kept;
-        error[i] = fabs(old - kept); /* zero only where all are */
-        none[i] = (uint64_t)(kept == 0) & (uint64_t)(old != 0);
-    }
-    for (size_t l = 0; l < nk && !lost; l++) {
-        const double *row = y + l * ld, *rows = each ? x + l * ld : x;
-        SIMD for (size_t i = 0; i < n; i++)
-            sum[i] += DOT_CUT((each ? rows[i] : x[l]) * row[i] * top[i]);
-    }
-    for (size_t l = 0; l < nk && lost; l++) {
-        const double *row = y + l * ld, *rows = each ? x + l * ld : x;
-        SIMD for (size_t i = 0; i < n; i++) {
-            const double term = (each ? rows[i] : x[l]) * row[i] * top[i], kept = DOT_CUT(term);
-            sum[i] += kept;
-            error[i] += fabs(term - kept);
-            none[i] += (uint64_t)(kept == 0) & (uint64_t)(term != 0);
-        }
-    }
-    SIMD for (size_t i = 0; i < n; i++) {
-        const double value = sum[i] / top[i];
-        t[i] = plain[i] - plain[i] == 0 ? value : plain[i]; /* infinite or NaN only by a term that is */
-    }
-    for (size_t i = 0; i < n && lost; i++) {
-        lost[i] = error[i] > 0;
-        nothing += none[i];
-    }
-    *swamped = nothing;
 }
 
-#define FUSED_SUM(name, each)                                                                                          \
-    static void name(const dot_step *s, size_t nk, size_t n, const double *x, const double *px, const double *y,       \
-                     const double *py, const double *d, double *t, uint64_t *lost, uint64_t *swamped)                  \
-    {                                                                                                                  \
-        fused_lanes(s, each, nk, n, x, px, y, py, d, t, lost, swamped);                                                \
+/* Such sums less a multiple of 2 * -low, a power of two: from low on, below -low. */
+static void wrap(size_t n, double low, double *s)
+{
+    const double half = 0.5 / low;
+    SIMD for (size_t i = 0; i < n; i++) {
+        const double turns = (low - s[i]) * half, cut = DOT_CUT(turns);
+        s[i] += (cut > turns ? cut - 1 : cut) * (2 * low);
     }
-FUSED_SUM(fused_sum, 0)
-FUSED_SUM(fused_sum_each, 1)
-#undef FUSED_SUM
+}
+
+static double take_powers(size_t n, double least, const double *scales, double least_scale, int whole, double *x,
+                          double *powers)
+{
+    int64_t most = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        const double scale = scales ? scales[i] : 1, power = core_dot_power(x[i], least);
+        const double second = scales ? core_dot_power(scale, least_scale) : 1, y = x[i] * scale;
+        const int64_t a = (int64_t)(core_bits64(y) & ~CORE_SIGN64);
+        x[i] = y;
+        powers[i] = whole ? (power == 0 ? 0 : second) : power * second;
+        most = a > most ? a : most;
+    }
+    return core_value64((uint64_t)most);
+}

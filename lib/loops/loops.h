@@ -106,11 +106,22 @@ typedef struct block_extremes {
     uint32_t zeros, nonfinite;
 } block_extremes;
 
-/* What the steps of a tensor core share: lanes from one product to the next, in x too where it has them; 2^emin of d,
- * 2^f, 2^least exponent. */
+enum step_rounding { STEP_APART, STEP_NEAREST, STEP_CUT };
+
+/* A step of a matrix unit in a slab of products (core/dot_models.h), whose numbers times scales lie at x, that of a lane
+ * ld from one product to the next, and y, with their powers of two. */
 typedef struct dot_step {
-    size_t ld;
-    double least, scale, floor;
+    const double *x, *y, *powers_x, *powers_y;
+    const uint8_t *place;     /* of its products in the slab; from `have` on there are none */
+    size_t terms, size, ways; /* products of a term */
+    size_t have, ld;
+    double least, scale, floor, late; /* 2^emin of d, or chains: below which results become zero; 2^f; 2^least exponent;
+                                         0 or 2^late */
+    double flushed;                   /* chains: what is less before its rounding becomes zero */
+    double reach;                     /* 2^1024 over what counts as infinite */
+    double grid;                      /* the smallest step of a result that is cut, */
+    uint64_t keep;                    /* and the bits that stay of other results */
+    uint8_t rounding, exact, special; /* enum step_rounding; special: a product may not be finite */
 } dot_step;
 
 #include "core/carrier32.h"
@@ -162,11 +173,15 @@ typedef struct kernels {
     uint32_t (*largest)(size_t n, const float *x); /* bits of a magnitude; of a NaN, if there is one */
     void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
     void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
+    void (*mac_saturated)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double low, double high,
+                          double *s);
+    void (*wrap)(size_t n, double low, double *s);
+    /* x times their scales, or as they are; the powers of two of each, or, whole being set, of the scales where x is not 0.
+     * The largest magnitude; of a NaN, if there is one */
+    double (*take_powers)(size_t n, double least, const double *scales, double least_scale, int whole, double *x,
+                          double *powers);
     int has_fma;   /* mac_binary64 and exact's nearest round x * y + s once, whatever the operands */
     int has_sides; /* odd of loops64, of sums of products, is there, and as fast as exact */
-    /* by whether x has a number for each lane */
-    void (*fused_sum[2])(const dot_step *s, size_t nk, size_t n, const double *x, const double *px, const double *y,
-                         const double *py, const double *d, double *t, uint64_t *lost, uint64_t *swamped);
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;

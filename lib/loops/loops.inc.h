@@ -47,6 +47,9 @@ typedef struct carrier_loops {
     /* streaming: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
     void (*decode)(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y);
 #if CARRIER_BITS == 32
+    /* all steps of chains of a slab (steps.inc.c), which has so many places, from sums to `to`; 0: not sure of some */
+    int (*chains)(const dot_step *s, size_t places, size_t n, const float *x, const float *y, const float *sums,
+                  float *to);
     /* y = the values of packed codes, or of codes of a byte (apart), times s of their block, times `second`: of one
      * block, or `count` of 2^k elements, 16 or more. s: NULL, or the scales, and the bits of the largest. unpack_make: of
      * u->values */
@@ -56,6 +59,11 @@ typedef struct carrier_loops {
     /* codes of a byte moved together to b bits each, and back */
     void (*join)(int b, size_t n, const uint8_t *codes, unsigned char *bytes);
     void (*part)(int b, size_t n, const unsigned char *bytes, uint8_t *codes);
+#else
+    /* one step's result t, where it is counted or STEP_APART before the rounding; by whether x has a number for each lane,
+     * and whether it is counted: lost is not 0 in lanes that lost bits, swamped how many terms came to nothing. Where
+     * the sum is exact, lost is not 0 in lanes whose t is to be made otherwise, and swamped not 0 if there are any. */
+    void (*step[2][2])(const dot_step *s, size_t n, const double *d, double *t, uint64_t *lost, uint64_t *swamped);
 #endif
 
     /* Blocked formats; blocks.inc.c says what each does. */

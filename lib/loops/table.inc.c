@@ -39,6 +39,9 @@ const carrier_loops TABLE = {
     .unpack_make = loop_unpack_make,
     .join = loop_join,
     .part = loop_part,
+    .chains = loop_chains,
+#else
+    .step = {{loop_step, loop_step_counted}, {loop_step_each, loop_step_each_counted}},
 #endif
     .extremes = loop_extremes,
     .logarithms = loop_logarithms,

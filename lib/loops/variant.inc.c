@@ -222,6 +222,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "kernel/runs.inc.c"
 #include "kernel/codes.inc.c"
 #include "kernel/table.inc.c"
+#include "steps.inc.c"
 #endif
 #include "operations.inc.c"
 #include "table.inc.c"
@@ -239,6 +240,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "kernel/runs.inc.c"
 #include "kernel/codes.inc.c"
 #include "kernel/table.inc.c"
+#include "steps.inc.c"
 #endif
 #include "operations.inc.c"
 #include "table.inc.c"
@@ -351,9 +353,11 @@ const kernels KERNELS = {
     .largest = largest,
     .mac_binary32 = mac_binary32,
     .mac_binary64 = mac_binary64,
+    .mac_saturated = mac_saturated,
+    .wrap = wrap,
     .has_fma = DOT_FMA,
     .has_sides = DOT_SIDES,
-    .fused_sum = {fused_sum, fused_sum_each},
+    .take_powers = take_powers,
 };
 #endif
 #undef CARRIER

@@ -22,6 +22,16 @@ SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
     return (simd_real)SIMD_REAL(fmadd)(a, b, c);
 }
 
+SIMD_FN simd_real simd_cut(simd_real a)
+{
+    return (simd_real)SIMD_REAL(round)(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+SIMD_FN simd_real simd_floor(simd_real a)
+{
+    return (simd_real)SIMD_REAL(round)(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+
 SIMD_FN simd_real simd_min(simd_real a, simd_real b)
 {
     return (simd_real)SIMD_REAL(min)(a, b);

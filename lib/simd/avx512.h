@@ -28,6 +28,17 @@ SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
     return (simd_real)SIMD_REAL(fmadd)(a, b, c);
 }
 
+/* To an integer, toward zero, with its sign, and down, where a zero has any sign; |a| < 2^51, in binary32 2^22. */
+SIMD_FN simd_real simd_cut(simd_real a)
+{
+    return (simd_real)SIMD_REAL(roundscale)(a, SIMD_TO(ZERO));
+}
+
+SIMD_FN simd_real simd_floor(simd_real a)
+{
+    return (simd_real)SIMD_REAL(roundscale)(a, SIMD_TO(NEG_INF));
+}
+
 /* b where either is a NaN. */
 SIMD_FN simd_real simd_min(simd_real a, simd_real b)
 {

@@ -25,6 +25,17 @@ SIMD_FN simd_real simd_max(simd_real a, simd_real b)
     return simd_select(simd_less(b, a), a, b);
 }
 
+SIMD_FN simd_real simd_floor(simd_real a)
+{
+    const simd_real far = simd_all_real((realw)(3 * (CARRIER_HIDDEN >> 1))), near = a + far - far;
+    return near - simd_keep(simd_less(a, near), simd_all_real(1));
+}
+
+SIMD_FN simd_real simd_cut(simd_real a)
+{
+    return (simd_real)((simd_bits)simd_floor(simd_magnitude(a)) | ((simd_bits)a & CARRIER_SIGN));
+}
+
 SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
 {
 #if SIMD_HAS_FUSED

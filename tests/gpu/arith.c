@@ -285,6 +285,8 @@ static void check_refusals(void)
              fpemu_cuda_arith_f32(&f, &beyond, root, 2, numbers, NULL, y, NULL, NULL)),
         SAYS(ERROR_ARGUMENT, "a single number past memory",
              fpemu_cuda_arith_f32(&f, &r, add, 2, past, single, y, NULL, NULL)),
+        SAYS(ERROR_NULL, "no format", fpemu_cuda_arith_f32(NULL, &r, add, 2, numbers, NULL, y, NULL, NULL)),
+        SAYS(ERROR_NULL, "no rounding", fpemu_cuda_apply_f32(&f, NULL, power, 2, x, y, NULL, NULL)),
         SAYS(ERROR_ARGUMENT, "y past memory", fpemu_cuda_arith_f32(&f, &r, add, 2, numbers, single, high, NULL, NULL)),
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++, comparisons++)

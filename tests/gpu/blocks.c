@@ -575,6 +575,8 @@ static void check_refusals(void)
     fpemu_format_parse("e4m3fn", &scalar, NULL);
     const refusal cases[] = {
         SAYS(ERROR_NULL, "no shape", fpemu_cuda_quantize_tensor_f32(&f, &r, NULL, x, y, scratch, NULL, NULL)),
+        SAYS(ERROR_NULL, "no format", fpemu_cuda_quantize_tensor_f32(NULL, &r, &shape, x, y, scratch, NULL, NULL)),
+        SAYS(ERROR_NULL, "no rounding", fpemu_cuda_quantize_tensor_f32(&f, NULL, &shape, x, y, scratch, NULL, NULL)),
         SAYS(ERROR_NULL, "no scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, NULL, NULL, NULL)),
         SAYS(ERROR_ARGUMENT, "crooked scratch",
              fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL)),

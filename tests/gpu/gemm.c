@@ -253,6 +253,7 @@ static void check_refusals(void)
         SAYS(ERROR_ARGUMENT, "crooked stats",
              fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, y, scratch, crooked, NULL)),
         SAYS(ERROR_NULL, "no shape", fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, y, NULL, NULL, NULL)),
+        SAYS(ERROR_NULL, "no model", fpemu_cuda_gemm_f32(NULL, &s, 1, x, x + 16, 0, y, NULL, NULL, NULL)),
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++, comparisons++)
         failures += differs(&cases[i]);

@@ -205,6 +205,8 @@ static void check_refusals(void)
     fpemu_format_parse("e4m3fn", &f, NULL);
     const refusal cases[] = {
         SAYS(ERROR_NULL, "null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL)),
+        SAYS(ERROR_NULL, "no format", fpemu_cuda_quantize_f32(NULL, &r, 4, x, y, NULL, NULL)),
+        SAYS(ERROR_NULL, "no rounding", fpemu_cuda_quantize_f32(&f, NULL, 4, x, y, NULL, NULL)),
         SAYS(OK, "nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL)),
         SAYS(ERROR_OVERLAP, "overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL)),
         SAYS(ERROR_ARGUMENT, "alignment",

@@ -51,6 +51,9 @@ START_TEST(models_by_hand)
         {"tc(avx512,bf16); start=c", 1, {0}, 1, 1, 1, 0x1p-127f, 0},
         {"fused(1,chained,fp32/rtz,flush); ab=bf16; start=c", 1, {0x1p-76f}, -0x1p-76f, 1, 1, 0x1p-126f, 0},
         {"fused(1,chained,fp32,flush); ab=bf16; start=c", 1, {0x1p-76f}, -0x1p-76f, 1, 1, 0x1p-126f, 0x1p-126f},
+        {"fused(1,chained,fp32,flush); ab=bf16; start=c", 1, {0x1.8p-76f}, -0x1p-75f, 1, 1, 0x1p-126f, 0},
+        /* past the 53 bits of binary64 */
+        {"fused(4,exact,fp32); ab=bf16", 4, {0x1p60f, 1, 1, -0x1p60f}, 1, 1, 0, 7, 2},
         /* c is floored in units of 2^-24: down below zero alone */
         {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, 0x1p-30f, 1},
         {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, -0x1p-30f, 1 - 0x1p-24f},
@@ -70,22 +73,23 @@ START_TEST(models_by_hand)
         {"int(8,wrap); ab=int8", 2, {100, 100}, 1, -1, 0, 7, 56});
     for (size_t i = 0; i < COUNT(rows); i++) {
         const fpemu_gemm_spec s = model_of(rows[i].text);
-        const fpemu_gemm_shape shape = {.m = 1, .n = 1, .k = rows[i].k};
-        for (int wide = 0; wide < 2; wide++) {
-            for (size_t k = 0; k < rows[i].k; k++) {
-                a64[k] = (double)(a32[k] = rows[i].x[k]);
+        for (unsigned way = 0; way < 4; way++) { /* one output goes another way than the second of two */
+            const int wide = way & 1, last = way >> 1;
+            const fpemu_gemm_shape shape = {.m = 1, .n = (size_t)last + 1, .k = rows[i].k};
+            for (size_t k = 0; k < 2 * rows[i].k; k++) {
+                a64[k] = (double)(a32[k] = k < rows[i].k ? rows[i].x[k] : 0);
                 b64[k] = (double)(b32[k] = rows[i].y);
             }
-            c64[0] = (double)(c32[0] = rows[i].c);
+            c64[last] = c64[0] = (double)(c32[last] = c32[0] = rows[i].c);
             GIVES_OK(wide ? fpemu_gemm_f64(&s, &shape, rows[i].alpha, a64, b64, rows[i].beta, c64, NULL)
                           : fpemu_gemm_f32(&s, &shape, (float)rows[i].alpha, a32, b32, (float)rows[i].beta, c32, NULL));
-            same_bits(wide ? c64[0] : (double)c32[0], (double)rows[i].want, rows[i].text, i);
+            same_bits(wide ? c64[last] : (double)c32[last], (double)rows[i].want, rows[i].text, i);
             fpemu_prepared_gemm prepared;
             GIVES_OK(fpemu_prepare_gemm(&prepared, &s, wide ? 64 : 32, NULL));
-            c64[0] = (double)(c32[0] = rows[i].c);
+            c64[last] = c64[0] = (double)(c32[last] = c32[0] = rows[i].c);
             GIVES_OK(fpemu_run_gemm(&prepared, &shape, rows[i].alpha, wide ? (void *)a64 : a32, NULL,
                                     wide ? (void *)b64 : b32, NULL, rows[i].beta, wide ? (void *)c64 : c32, NULL));
-            same_bits(wide ? c64[0] : (double)c32[0], (double)rows[i].want, rows[i].text, i);
+            same_bits(wide ? c64[last] : (double)c32[last], (double)rows[i].want, rows[i].text, i);
             c64[0] = (double)(c32[0] = rows[i].c);
             GIVES_OK(fpemu_run_dot(&prepared, rows[i].k, wide ? (void *)a64 : a32, 1, wide ? (void *)b64 : b32, 1,
                                    wide ? (void *)c64 : c32, NULL));
@@ -218,6 +222,26 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
 
 /* A format with scales or a table rounds no single number: refused as a target of sums, products and results by every
  * model, read from text or made as a struct. Plain formats of every kind are taken, or refused for another reason. */
+/* The last of three additions of a tree rounds 2049, a tie, by its number, 2: doc/accumulation.md, 1.1. */
+START_TEST(random_words_of_a_tree)
+{
+    enum { OUTPUTS = 32 };
+    const fpemu_gemm_spec s = model_of("pairwise(fp16/sr)");
+    const fpemu_gemm_shape shape = {.m = 1, .n = OUTPUTS, .k = 4};
+    const float a[4] = {2048, 0, 1, 0};
+    fpemu_rounding r = s.sum.inner.rounding;
+    uint64_t z = r.stream + 3 * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    r.stream = z ^ z >> 31;
+    for (size_t i = 0; i < 4 * OUTPUTS; i++)
+        b32[i] = 1;
+    GIVES_OK(fpemu_gemm_f32(&s, &shape, 1, a, b32, 0, c32, NULL));
+    for (size_t j = 0; j < OUTPUTS; j++)
+        same_bits((double)c32[j], (double)fpemu_quantize_one_f32(&s.sum.inner.format, &r, 2049, j), "pairwise", j);
+}
+END_TEST
+
 START_TEST(blocks_are_no_targets)
 {
     static const char *const blocked[] =
@@ -576,7 +600,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("gemm", NULL, models_by_hand, text, blocks_are_no_targets, specs_refused,
+    return RUN_SUITE("gemm", NULL, models_by_hand, text, random_words_of_a_tree, blocks_are_no_targets, specs_refused,
                      lost_products_are_counted, shapes_refused, nan_is_an_error_where_asked, vectors_refused,
                      scaled_by_hand, scaled_inside, scaled_refused);
 }

@@ -1,46 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_scales.c - the scales of a tensor's blocks: numbers worked by hand, what is refused. The judge of all
- * rules, of ranges that are told too, is met in against_judges/blocks_scales.c, the caller's environment in
- * tests/surroundings. */
+/* check_scales.c - the scales of a tensor's blocks: wide powers, what is refused, scales that the caller gives. The
+ * judge of all rules, of ranges that are told too, is met in against_judges/blocks_scales.c, the caller's environment
+ * in tests/surroundings. */
 #include "suite.h"
-
-START_TEST(by_hand)
-{
-    const float x[] = {5, -1, 0.5f, 0, 3, 0, 0, 0, 0, 0, -0.25f, NAN};
-    const fpemu_shape shape = fpemu_shape_vector(11);
-    float s[4], tensor[2];
-    uint8_t codes[4];
-    fpemu_format f = format_of("mx(e2m1,block=4)");
-    s[3] = -7;
-    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, codes, tensor));
-    ck_assert(s[0] == 1.0f && s[1] == 0.5f && s[2] == 0x1p-4f && s[3] == -7.0f); /* floor(log2 amax) - 2 */
-    ck_assert(codes[0] == 127 && codes[1] == 126 && codes[2] == 123);
-    ck_assert(tensor[0] == 1.0f && tensor[1] == 1.0f);
-
-    f = format_of("bfp(4,block=4,exponent=5)"); /* elements k/16 below 1, so emax = -1 */
-    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, codes, NULL));
-    ck_assert(s[0] == 8.0f && s[1] == 4.0f && s[2] == 0.5f);
-    ck_assert(codes[0] == 3 && codes[1] == 2 && codes[2] == 31); /* 31 = -1 in five bits */
-
-    f = format_of("group(int4,4)"); /* -7 .. 7 */
-    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, NULL, NULL));
-    ck_assert(s[0] == 5.0f / 7 && s[1] == 3.0f / 7 && s[2] == 0.25f / 7);
-
-    f = format_of("muppet(8)"); /* the least power of two that keeps 5 in 127.5 steps, and -1 in 128.5 */
-    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, NULL, NULL));
-    ck_assert(s[0] == 0x1p-4f);
-
-    f = format_of("nvfp4(block=4)"); /* u = 448 * 6 / 5, d = 1 / u; then amax * u / 6 in e4m3fn */
-    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, NULL, tensor));
-    ck_assert(tensor[0] == 2688.0f / 5 && tensor[1] == 1 / (2688.0f / 5));
-    ck_assert(s[0] == 448.0f && s[1] == 256.0f && s[2] == 22.0f); /* 268.8 and 22.4 lie between 256, 288; 22, 24 */
-
-    f = format_of("mx(e2m1,block=4)"); /* a NaN in the last block */
-    const fpemu_shape longer = fpemu_shape_vector(12);
-    GIVES_OK(fpemu_scales_f32(&f, &longer, x, s, codes, NULL));
-    ck_assert(isnan(s[2]) && codes[2] == 255);
-}
-END_TEST
 
 /* Powers of two of twelve bits pass the range of both carriers; in their codes nothing is lost. */
 START_TEST(wide_powers)
@@ -203,5 +165,5 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("scales", NULL, by_hand, wide_powers, refused, given, given_odd);
+    return RUN_SUITE("scales", NULL, wide_powers, refused, given, given_odd);
 }

@@ -122,6 +122,11 @@ static void once(void)
     SEE("load_random", simd_load_random(R), (uintw)R[l] << (BITS - 32));
     SEE("random", simd_random(simd_load_random(R)), core_bits((realw)(R[l] >> (32 - SIMD_RANDOM_BITS))));
     for (int l = 0; l < SIMD_LANES; l++)
+        A[l] = (realw)(int64_t)(next() >> 32 & 0x1fff) / 64 - 60, B[l] = (realw)(int64_t)(next() >> 44) / 4 - 99999;
+    SEE("cut", simd_cut(simd_load(A)) + 0, core_bits((realw)(int64_t)A[l]));
+    SEE("floor", simd_floor(simd_load(A)) + 0, core_bits((realw)floor((double)A[l])));
+    SEE("floor", simd_floor(simd_load(B)) + 0, core_bits((realw)floor((double)B[l])));
+    for (int l = 0; l < SIMD_LANES; l++)
         A[l] = (realw)(int64_t)next(), B[l] = (realw)(int64_t)next();
     SEE("fused", simd_fused(simd_load(A), simd_load(B), -simd_load(A) * simd_load(B)),
         core_bits(SIMD_HAS_FUSED ? (realw)FMA(A[l], B[l], -(A[l] * B[l])) : 0));
