@@ -682,45 +682,6 @@ static const realw *block_offset_x(const block_part *p, block_tile *w)
     return t;
 }
 
-/* t of a part with a zero point, from its quotients. */
-static void block_zero_t(const block_job *j, const block_part *p, block_tile *w)
-{
-    const uintw *const nan = j->element.p->plan.nan;
-    const core_scale s = p->scale;
-    realw *const t = w->t + p->begin;
-    const realw *const x = w->x + p->begin;
-#ifdef _OPENMP
-#pragma omp simd
-#endif
-    for (size_t i = 0; i < p->n; i++)
-        t[i] = core_value(core_zero_t(&s, CORE_BY_SIGN(core_bits(x[i]), nan), core_bits(t[i])));
-}
-
-/* q of its elements in place of P, their y, and their counts. */
-static void block_zero_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
-{
-    const uintw *const nan = j->element.p->plan.nan;
-    const core_scale s = p->scale;
-    const realw *const x = w->x + p->begin, *const t = w->t + p->begin;
-    const uintw *const grid = w->grid + p->begin;
-    realw *const q = w->rounded + p->begin, *const y = w->y + p->begin;
-    uintw clipped = 0, overflow = 0;
-#ifdef _OPENMP
-#pragma omp simd reduction(+ : clipped, overflow)
-#endif
-    for (size_t i = 0; i < p->n; i++) {
-        const uintw u = core_bits(x[i]), finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
-        int past, over;
-        const uintw v = core_zero_q(j->block, &s, CORE_BY_SIGN(u, nan), core_bits(t[i]), grid[i], &past, &over);
-        q[i] = core_value(v);
-        y[i] = core_value(core_zero_y(&s, v));
-        clipped += (uintw)past & finite;
-        overflow += (uintw)over & finite;
-    }
-    c->clipped = clipped;
-    c->overflow = overflow;
-}
-
 /* Takes a filled tile through every step. */
 static void block_flush(const block_job *j, block_tile *w, gathering *g)
 {
@@ -746,7 +707,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         else
             k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, block_offset_x(p, w), t);
         if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
-            block_zero_t(j, p, w);
+            k->loopsw->zero_t(&p->scale, j->element.p->plan.nan, p->n, w->x + p->begin, t);
         plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
     }
     if (plain)
@@ -767,7 +728,8 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
             if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax))
                 block_compat_run(j, p, w, NULL);
             if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
-                block_zero_part(j, p, w, &seen);
+                k->loopsw->zero_q(j->block, &p->scale, j->element.p->plan.nan, n, w->x + begin, w->t + begin,
+                                  w->grid + begin, w->rounded + begin, w->y + begin, &seen);
             else if (j->counted)
                 block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
                                     &seen);
@@ -854,14 +816,8 @@ static void block_choice_sums(const block_job *j, const realw down[2], const rea
                               realw sum[2])
 {
     realw error[2][BLOCK_TILE];
-    for (int c = 0; c < 2; c++) {
-        const realw own_down = down[c], own_scale = scale[c];
-#ifdef _OPENMP
-#pragma omp simd
-#endif
-        for (size_t i = 0; i < n; i++)
-            error[c][i] = core_choice_error(j->block, own_down, own_scale, core_bits(x[i]));
-    }
+    for (int c = 0; c < 2; c++)
+        j->k->loopsw->choice_errors(j->block, down[c], scale[c], n, x, error[c]);
     for (size_t i = 0; i < n; i++) {
         sum[0] += error[0][i];
         sum[1] += error[1][i];

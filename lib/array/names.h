@@ -129,8 +129,6 @@
 #define fpemu_reader_begin CARRIER(fpemu_reader_begin)
 #define fpemu_reader_elements CARRIER(fpemu_reader_elements)
 #define fpemu_reader_run CARRIER(fpemu_reader_run)
-#define block_zero_t CARRIER(block_zero_t)
-#define block_zero_part CARRIER(block_zero_part)
 #define block_given_tensor CARRIER(block_given_tensor)
 #define fpemu_reader_values CARRIER(fpemu_reader_values)
 #define fpemu_unpack_run CARRIER(fpemu_unpack_run)

@@ -181,13 +181,12 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, x);
     if (s->order && s->order != CORE_ZERO_OFFSET) {
         const uintw nan = b->plan.nan[u >> (CARRIER_BITS - 1)];
-        int past;
         t = core_zero_t(s, nan, t);
         const uintw sign = t & CARRIER_SIGN, a = t ^ sign;
         const uintw g = core_grid(&b->plan, b->plan.mode, 0, b->plan.n, a, sign, (uintw)r << (CARRIER_BITS - 32));
-        *rounded = core_zero_q(&b->block, s, nan, t, g, &past, &over);
-        h->past = (uint8_t)past;
-        h->over = (uint8_t)over;
+        *rounded = core_zero_q(&b->block, s, nan, t, g);
+        h->past = (uint8_t)core_zero_outside(&b->block, core_zero_sum(s, t, a));
+        h->over = (uint8_t)core_zero_outside(&b->block, core_zero_sum(s, t, g));
         return core_zero_y(s, *rounded);
     }
     uintw p = form < 2 ? core_element_with_overflow(&b->plan, form, mode, t, (uintw)r << (CARRIER_BITS - 32), &over)

@@ -187,6 +187,8 @@
 #define core_scale_second CARRIER(core_scale_second)
 #define core_scale_ready CARRIER(core_scale_ready)
 #define core_zero_q CARRIER(core_zero_q)
+#define core_zero_sum CARRIER(core_zero_sum)
+#define core_zero_outside CARRIER(core_zero_outside)
 #define core_zero_t CARRIER(core_zero_t)
 #define core_zero_y CARRIER(core_zero_y)
 #define core_search CARRIER(core_search)

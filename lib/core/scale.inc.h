@@ -645,16 +645,25 @@ FPEMU_FN uintw core_zero_t(const core_scale *s, uintw nan, uintw t)
     return core_bits(s->order == FPEMU_ZERO_BEFORE ? v + s->zero : v);
 }
 
-/* q of the t that core_zero_t gave: g is t on the grid of integers without ends, a magnitude; nan as before. *past: t
- * lies outside the ends, *over: so does what it was rounded to. */
-FPEMU_FN uintw core_zero_q(const core_block *b, const core_scale *s, uintw nan, uintw t, uintw g, int *past, int *over)
+/* t of the t that core_zero_t gave, or of g, which is that on the grid of integers without ends, a magnitude: with the
+ * zero point. */
+FPEMU_FN realw core_zero_sum(const core_scale *s, uintw t, uintw g)
 {
     const uintw a = t & ~CARRIER_SIGN;
-    const realw add = s->order == FPEMU_ZERO_AFTER ? s->zero : 0, low = b->lowest, high = b->largest;
-    const realw exact = core_value(t) + add, v = core_value((t & CARRIER_SIGN) | (a < CARRIER_INF ? g : a)) + add;
-    *past = exact < low || exact > high;
-    *over = v < low || v > high;
-    return a > CARRIER_INF ? nan : core_bits((v < low ? low : v > high ? high : v) + 0);
+    return core_value((t & CARRIER_SIGN) | (a < CARRIER_INF ? g : a)) + (s->order == FPEMU_ZERO_AFTER ? s->zero : 0);
+}
+
+/* Whether that lies outside the ends. */
+FPEMU_FN uintw core_zero_outside(const core_block *b, realw v)
+{
+    return (uintw)(v < b->lowest) | (uintw)(v > b->largest);
+}
+
+/* q of a t and its g; nan: P of a NaN. */
+FPEMU_FN uintw core_zero_q(const core_block *b, const core_scale *s, uintw nan, uintw t, uintw g)
+{
+    const realw v = core_zero_sum(s, t, g), low = b->lowest, high = b->largest;
+    return (t & ~CARRIER_SIGN) > CARRIER_INF ? nan : core_bits((v < low ? low : v > high ? high : v) + 0);
 }
 
 /* Whether t, made of a finite x, lies past the carrier's end: then past the element's too, whatever rounding finds on a

@@ -76,6 +76,44 @@ static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
     EACH_ELEMENT(core_block_y(&(core_scale){.kind = CORE_SCALE_MULTIPLY, .s = scale, .d = second}, u))
 }
 
+/* t of integers with a zero point, from their quotients t; nan: P of a NaN, by sign. */
+static void loop_zero_t(const core_scale *s, const uintw *nan, size_t n, const realw *x, realw *t)
+{
+    const core_scale one = {.zero = s->zero, .order = s->order};
+    const uintw nans[2] = {nan[0], nan[1]};
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        t[i] = core_value(core_zero_t(&one, CORE_BY_SIGN(core_bits(x[i]), nans), core_bits(t[i])));
+}
+
+/* Their q and y; of *c, how many finite x had a t, or an integer, past the ends. */
+static void loop_zero_q(const core_block *b, const core_scale *s, const uintw *nan, size_t n, const realw *x,
+                        const realw *t, const uintw *grid, realw *q, realw *y, tile_counts *c)
+{
+    const core_scale one = {.s = s->s, .zero = s->zero, .order = s->order};
+    const core_block ends = {.lowest = b->lowest, .largest = b->largest};
+    const uintw nans[2] = {nan[0], nan[1]};
+    uintw clipped = 0, overflow = 0;
+#pragma omp simd reduction(+ : clipped, overflow)
+    for (size_t i = 0; i < n; i++) {
+        const uintw u = core_bits(x[i]), finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
+        const uintw own = core_bits(t[i]), v = core_zero_q(&ends, &one, CORE_BY_SIGN(u, nans), own, grid[i]);
+        q[i] = core_value(v);
+        y[i] = core_value(core_zero_y(&one, v));
+        clipped += core_zero_outside(&ends, core_zero_sum(&one, own, own & ~CARRIER_SIGN)) & finite;
+        overflow += core_zero_outside(&ends, core_zero_sum(&one, own, grid[i])) & finite;
+    }
+    c->clipped = clipped;
+    c->overflow = overflow;
+}
+
+static void loop_choice_errors(const core_block *b, realw down, realw scale, size_t n, const realw *x, realw *error)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        error[i] = core_choice_error(b, down, scale, core_bits(x[i]));
+}
+
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 #if defined(__AVX2__) && !defined(__AVX512F__) && CARRIER_BITS == 32

@@ -71,6 +71,12 @@ typedef struct carrier_loops {
     void (*logarithms)(size_t n, const void *x, int64_t *sum, int64_t *largest);
     void (*scale_t)(const core_scale *s, int sticky, size_t n, const void *x, void *t);
     void (*scale_y)(const core_scale *s, size_t n, const void *p, void *y);
+    /* zero points: t in place from quotients; q, y, and counts of what lies past the ends; nan: P of a NaN, by sign */
+    void (*zero_t)(const core_scale *s, const uintw *nan, size_t n, const realw *x, realw *t);
+    void (*zero_q)(const core_block *b, const core_scale *s, const uintw *nan, size_t n, const realw *x, const realw *t,
+                   const uintw *grid, realw *q, realw *y, tile_counts *c);
+    /* rules that choose: core_choice_error of each element */
+    void (*choice_errors)(const core_block *b, realw down, realw scale, size_t n, const realw *x, realw *error);
     void (*count_element)(const core_plan *p, size_t n, const void *x, const void *t, const void *rounded,
                           const uintw *g, tile_counts *c);
     void (*runs_amax)(size_t length, size_t count, const void *x, uintw *amax);

@@ -41,6 +41,9 @@
 #define loop_runs_y CARRIER(loop_runs_y)
 #define loop_scale_t CARRIER(loop_scale_t)
 #define loop_scale_y CARRIER(loop_scale_y)
+#define loop_zero_t CARRIER(loop_zero_t)
+#define loop_zero_q CARRIER(loop_zero_q)
+#define loop_choice_errors CARRIER(loop_choice_errors)
 #define loop_sixteen_amax CARRIER(loop_sixteen_amax)
 
 #endif /* FPEMU_LOOPS_NAMES_H */
