@@ -570,7 +570,7 @@ static void run(bench *b, const fpemu_rounding *rounding, vector *v, const uint6
 /* The most random bits with which each result is that of none. */
 static void find_turns(bench *b, const fpemu_rounding *rounding, vector *v, uint64_t *low)
 {
-    uint64_t high[MOST_RESULTS], tried[MOST_RESULTS], without[MOST_RESULTS];
+    uint64_t high[MOST_RESULTS], tried[MOST_RESULTS] = {0}, without[MOST_RESULTS];
     const size_t n = b->codes - b->results;
     memcpy(without, v->code + b->results, n * sizeof *without);
     for (size_t k = 0; k < n; k++) {
