@@ -188,7 +188,7 @@ START_TEST(bad_specs)
              {"block(e2m1,16,scale=bf16,rule=nvfp4)", 30, "a scale whose largest value"},
              {"nvfp4(e2m1,scale=e8m0,rule=nvfp4-ao)", 27, "a scale whose largest value"},
              {"nvfp4(e2m1,scale=fp32)", 17, "a scale whose largest value"},
-             {"mx(e2m1,rule=absmax)", 13, "floor, ceil, even or rceil"}, {"mx(e2m1,rule=flor)", 13, "nvfp4.."},
+             {"mx(e2m1,rule=absmax)", 13, "floor, ceil, even or rceil"}, {"mx(e2m1,rule=flor)", 13, "nvfp4, "},
              {"mx(e2m1,rule=nvfp4-)", 13, "4over6.."}, {"mx(e2m1,rule=)", 13, "floor"},
              {"mx(mxfp4)", 3, "without blocks"}, {"mx(mx(e2m1))", 3, "without blocks"}, {"mx(mx)", 3, "without blocks"},
              {"mx(e2m1:wrap)", 8, "saturate"}, {"mx(int8:wrap)", 3, "does not wrap"},
