@@ -645,7 +645,7 @@ static void affine_scale(context *c, const extent *x, ref_block *b)
 {
     const unsigned carrier = c->carrier;
     const int rule = c->f->scaling, from_zero = rule == FPEMU_SCALING_ASYMMETRIC;
-    const double lo = (from_zero ? x->min : x->least) + 0.0, hi = from_zero ? x->max : x->most,
+    const double lo = (from_zero ? x->min : x->least) + 0.0, hi = (from_zero ? x->max : x->most) + 0.0,
                  steps = c->max - c->lowest;
     const double range = saturate(carrier, sum_of(carrier, hi, -lo));
     const double q = divide(carrier, plain(range), plain(steps)), d = fmax(q, carrier == 32 ? 0x1p-126 : 0x1p-1022);
