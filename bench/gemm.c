@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm and of an OpenBLAS
  * found at run time, in turn, and their ratio: of binary32 arrays, with counters, of arrays of double, of as many
- * products of a batch of dot products of 32 numbers, and of prepared dot products of 4 and of 64. Time is the processor's, so that a busy machine disturbs
- * little; one thread.
+ * products of a batch of dot products of 32 numbers, and of prepared dot products of 4 and of 64. Time is the
+ * processor's, so that a busy machine disturbs little; one thread.
  *
  *   make bench-gemm          OPENBLAS=path/of/libopenblas.so.0 where it lies elsewhere; OPENBLAS_CORETYPE=SkylakeX for
  *                            its AVX-512 kernel on processors that it does not know */

@@ -53,6 +53,7 @@ static const struct {
     {"accumulator", sizeof(fpemu_accumulator)},
     {"gemm_spec", sizeof(fpemu_gemm_spec)},
     {"gemm_shape", sizeof(fpemu_gemm_shape)},
+    {"prepared_gemm", sizeof(fpemu_prepared_gemm)},
 };
 
 size_t fpemu_sizeof(const char *noun)

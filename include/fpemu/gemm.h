@@ -203,8 +203,8 @@ fpemu_status fpemu_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, c
 
 /* ---------------------------------------------------------------------------------------- prepared products */
 
-/* A spec and a type, checked and planned: on few elements that takes most of a call's time. It holds a copy of the
- * spec, seeds and streams too; else it is kept and used as an fpemu_prepared (prepare.h). */
+/* A spec and a type, checked and planned, which takes most of the time of a call on few elements. It holds a copy of
+ * the spec with its seeds and streams; otherwise what prepare.h says of an fpemu_prepared holds of it. */
 typedef struct fpemu_prepared_gemm {
     uint64_t state[896];
 } fpemu_prepared_gemm;

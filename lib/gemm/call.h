@@ -61,8 +61,8 @@ typedef struct gemm_call {
     double low, high;        /* integer path: the ends of sums; high = 0: sums wrap */
     dot_step step;           /* fused: what all steps share; places of products */
     uint8_t place[SLAB_FEW];
-    gemm_operand rows, lanes; /* before the call: op(A), op(B) */
-    enum gemm_path path;      /* before the call: of a dot product alone */
+    gemm_operand rows, lanes; /* as prepared: op(A), op(B) */
+    enum gemm_path path;      /* as prepared: of a dot product alone */
     gemm_split split;
     uint8_t counted;
     uint8_t paired;               /* lanes are products of a batch: each has a row of op(A) of its own */

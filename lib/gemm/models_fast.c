@@ -434,7 +434,7 @@ double fpemu_fast_powers(const gemm_tile *w, const gemm_operand *s, int along_k,
         }
         double *const at = x + line * ld, *const to = powers + line * ld;
         const double largest =
-            c->k->take_powers(n, s->least, scaled ? scales : NULL, d->least_scale, scaled && d->group > 1, at, to);
+            c->k->take_powers(n, s->least, scaled ? scales : NULL, d->least_scale, d->group > 1, at, to);
         most = largest > most || largest != largest ? largest : most;
         for (size_t i = n; i < ld && !along_k; i++) /* lanes that are none */
             at[i] = to[i] = 0;

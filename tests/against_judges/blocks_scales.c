@@ -26,14 +26,19 @@ static uint64_t integer(const unsigned char *codes, uint64_t size, uint64_t i)
 {
     uint16_t two;
     uint32_t four;
+    uint64_t eight;
     if (size == 1)
         return codes[i];
     if (size == 2) {
         memcpy(&two, codes + 2 * i, 2);
         return two;
     }
-    memcpy(&four, codes + 4 * i, 4);
-    return four;
+    if (size == 4) {
+        memcpy(&four, codes + 4 * i, 4);
+        return four;
+    }
+    memcpy(&eight, codes + 8 * i, 8);
+    return eight;
 }
 
 /* x as the carrier's numbers, in the order of indices or backwards; returns where element 0 lies. */
@@ -130,7 +135,7 @@ static int check(const block_case *c, int backwards)
     fpemu_shape s = c->shape;
     void *const memory = case_room(c->n * 8), *const x = numbers(c, backwards, memory, &s);
     void *const scales = case_room((c->n + 1) * 8);
-    unsigned char *const codes = case_room((c->n + 1) * 4);
+    unsigned char *const codes = case_room((c->n + 1) * 8);
     float *const tensor = case_room((c->n + 1) * 8);
     fpemu_layout l;
     ref_tensor *t = NULL;

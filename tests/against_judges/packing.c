@@ -198,7 +198,8 @@ static void long_lines(void)
     case_free(&c);
 }
 
-/* Any bytes there may be: every code under every scale, ordinary or not; words beside numbers of binary32. */
+/* Any bytes there may be: every code under every scale, ordinary or not, infinities too, which pack writes nowhere
+ * (doc/blocks.md, 1.1); words and binary64 beside numbers of binary32, and results with gaps. */
 static void any_bytes(void)
 {
     static const char *const specs[] =
@@ -207,15 +208,20 @@ static void any_bytes(void)
              "group(int6,32,scale=fp16)", "group(e4m3fnuz,32,scale=fp16)", "group(uint8,32,scale=fp16)",
              "group(fp(3,4,3),32,scale=bf16)", "group(fp(4,1,7),32,scale=bf16)", "group(posit(8,1),32,scale=bf16)",
              "e4m3fnuz", "int8", "scaled(e5m2)", "scaled(e4m3fn,block=row)", "e2m1", "e3m2", "e5m2", "e5m2fnuz",
-             "group(fp(6,1,31),32,scale=bf16)");
+             "group(fp(6,1,31),32,scale=bf16)", "block(e5m2,block=32,exponent=5,rule=ceil)",
+             "block(e5m2,block=32,exponent=9,rule=ceil)", "mx(p3109(6,3,se))", "mx(p3109(4,2,se),block=16)",
+             "nvfp4(p3109(4,2,se))", "block(e5m2,block=16,scale=fp32,rule=absmax)");
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (uint64_t k = 0; k < 6; k++) {
             const uint64_t n = k < 3 ? 8192 : 2100 + 4 * k;
             const fpemu_shape shape = fpemu_shape_vector(n);
+            fpemu_shape gaps = shape;
             uint64_t state = 77 * i + k + 1, bad = 0;
             fpemu_format f, half;
             fpemu_layout l;
-            const fpemu_rounding nearest = {.overflow = FPEMU_OVERFLOW_SATURATE};
+            const fpemu_rounding nearest = {.overflow = FPEMU_OVERFLOW_SATURATE_KEEP_INF};
+            gaps.x_stride[2] = 1;
+            gaps.y_stride[2] = 2;
             if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK &&
                               fpemu_format_parse(k % 2 ? "bf16" : "fp16", &half, NULL) == FPEMU_OK &&
                               fpemu_packed_layout(&f, &shape, &l) == FPEMU_OK,
@@ -223,7 +229,8 @@ static void any_bytes(void)
                 continue;
             ref_tensor *t = ref_lay_out(&f, 32, &shape);
             unsigned char *bytes = case_room(l.bytes);
-            float *y = case_room(n * sizeof *y);
+            float *y = case_room(n * sizeof *y), *apart = case_room(2 * n * sizeof *apart);
+            double *wide = case_room(n * sizeof *wide);
             uint16_t *words = case_room(n * sizeof *words), *codes = case_room(n * sizeof *codes);
             uint64_t *value = case_room(n * sizeof *value);
             for (uint64_t b = 0; b < l.bytes; b++) /* scales near 1 half of the time, which hide nothing */
@@ -234,7 +241,9 @@ static void any_bytes(void)
                 const float numbers[2] = {1.5f, k % 3 == 2 ? 0x1.8p120f : 0.75f};
                 memcpy(bytes, numbers, sizeof numbers);
             }
-            lh_check(fpemu_unpack_f32(&f, &shape, bytes, y) == FPEMU_OK, "%s: unpack", specs[i]);
+            lh_check(!fpemu_unpack_f32(&f, &shape, bytes, y) && !fpemu_unpack_f32(&f, &gaps, bytes, apart) &&
+                         !fpemu_unpack_f64(&f, &shape, bytes, wide),
+                     "%s: unpack", specs[i]);
             lh_check((k % 2 ? fpemu_unpack_bf16 : fpemu_unpack_f16)(&f, &shape, bytes, words) == FPEMU_OK,
                      "%s: unpack words", specs[i]);
             ref_unpack(&f, 32, t, bytes, value);
@@ -245,12 +254,15 @@ static void any_bytes(void)
                 bad += !lh_check(u == value[e],
                                  "%s: any bytes, element %" PRIu64 ": judge %08" PRIx64 ", library %08" PRIx32,
                                  specs[i], e, value[e], u);
-                if (y[e] - y[e] == 0)
+                bad += !lh_check(!isinf(y[e]) == !isinf(wide[e]) && memcmp(&apart[2 * e], &u, sizeof u) == 0,
+                                 "%s: any bytes, element %" PRIu64 ": %a, in binary64 %a, with gaps %a", specs[i], e,
+                                 (double)y[e], wide[e], (double)apart[2 * e]);
+                if (y[e] == y[e])
                     bad += !lh_check(words[e] == codes[e], "%s: any bytes, word %" PRIu64 ": %04x, coded %04x",
                                      specs[i], e, words[e], codes[e]);
             }
             ref_free(t);
-            FREE(bytes, y, words, codes, value);
+            FREE(bytes, y, apart, wide, words, codes, value);
         }
 }
 

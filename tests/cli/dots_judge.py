@@ -169,11 +169,7 @@ def dot(model, formats, a, b, scales_a, scales_b, c, mode, result):
         if total != total and s == s and c == c:
             flags.add("invalid")
         s = total
-    code = rounded(result, mode, s, flags)
-    e, m = FORMATS[result][:2]
-    if 0 < code & (1 << e + m) - 1 < 1 << m:
-        flags.add("subnormal")
-    return code, flags
+    return small(result, rounded(result, mode, s, flags), flags), flags
 
 
 def lanes(row, field, name=None):

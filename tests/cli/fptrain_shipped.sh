@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What comes with the program: fptrain(1) has every command and every layer; every file of settings in
+# What comes with the program: fptrain(1) has every command; every file of settings in
 # share/fptrain/experiments is read and trains a step, of generated data in place of its own.
 FPEMU=$FPTRAIN
 source=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
@@ -13,13 +13,6 @@ while read -r command; do
     grep -qE "^\.S[SY] (fptrain\\\\ )?$command( |\$)" manual || failed "the manual lacks $command"
 done <commands
 holds -s commands
-# The layers of a network from a file, each with its arguments and their defaults.
-"$FPTRAIN" models --layers | sed 's/   .*//; s/[][]//g' >layers || failed 'models --layers'
-holds "$(wc -l <layers)" -ge 19
-sed -n '/^\.SH NETWORKS/,/^\.SH DATA/{/^\.nf/,/^\.fi/p;}' manual | sed 's/^\.B //; s/, /\n/g' >told
-while read -r layer; do
-    grep -qxF "$layer" told || failed "the manual lacks the layer $layer"
-done <layers
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$manual" >lint 2>&1
     grep -v 'date\|OS\|SY\|OP\|YS' lint | grep . && failed 'mandoc finds something'

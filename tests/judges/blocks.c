@@ -645,7 +645,8 @@ static void affine_scale(context *c, const extent *x, ref_block *b)
 {
     const unsigned carrier = c->carrier;
     const int rule = c->f->scaling, from_zero = rule == FPEMU_SCALING_ASYMMETRIC;
-    const double lo = from_zero ? x->min : x->least, hi = from_zero ? x->max : x->most, steps = c->max - c->lowest;
+    const double lo = (from_zero ? x->min : x->least) + 0.0, hi = (from_zero ? x->max : x->most) + 0.0,
+                 steps = c->max - c->lowest;
     const double range = saturate(carrier, sum_of(carrier, hi, -lo));
     const double q = divide(carrier, plain(range), plain(steps)), d = fmax(q, carrier == 32 ? 0x1p-126 : 0x1p-1022);
     ref_block second = {0};
@@ -664,7 +665,7 @@ static void affine_scale(context *c, const extent *x, ref_block *b)
     case FPEMU_SCALING_HQQ:
         b->down = fmin(multiply(carrier, plain(divide(carrier, plain(1), plain(range))), plain(steps)), 20000);
         b->zero_point = multiply(carrier, plain(-lo), plain(b->down));
-        value_scale(c, c->f->bits == 4 ? nearbyint(b->zero_point) : b->zero_point, &second);
+        value_scale(c, c->f->bits == 4 ? nearbyint(b->zero_point) + 0.0 : b->zero_point, &second);
         value_scale(c, inverse(carrier, b->down), b);
         b->zero_point = second.scale;
         break;
@@ -1425,8 +1426,8 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
                 block.add = carrier_value(64, judge_decode(c.scale, second));
             block.zero_point = f->scaling == FPEMU_SCALING_TINYGEMM ? (c.max + c.lowest + 1) / 2
                                : orders[f->scaling] == BEFORE       ? carrier_value(64, judge_decode(c.scale, second))
-                               : orders[f->scaling] == AFTER        ? carrier_value(64, judge_decode(c.element, second))
-                                                                    : 0;
+                               : orders[f->scaling] == AFTER ? carrier_value(carrier, judge_decode(c.element, second))
+                                                             : 0;
         }
         for (uint64_t j = 0; j < t->block[b].elements; j++) {
             uint64_t q = 0;

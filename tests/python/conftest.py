@@ -39,6 +39,11 @@ def torch():
     return module
 
 
+@pytest.fixture
+def seeded(torch):
+    torch.manual_seed(7)
+
+
 @pytest.fixture(scope="session")
 def ml_dtypes():
     return pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")

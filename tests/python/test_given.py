@@ -85,10 +85,7 @@ def test_torch_per_channel():
 
 
 def test_torchao_groups():
-    pytest.importorskip("torchao")
-    import torch
-    from torchao.quantization import quant_primitives as ao
-
+    torch, ao = pytest.importorskip("torch"), pytest.importorskip("torchao.quantization.quant_primitives")
     x = torch.from_numpy(numbers((512, COUNT // 512)))
     s = torch.from_numpy(scales((512, COUNT // 512 // 32)))
     z = (torch.arange(s.numel()) % 16 - 8).reshape(s.shape).to(torch.int32)
@@ -99,10 +96,7 @@ def test_torchao_groups():
 
 @pytest.mark.parametrize("rule", ["asymmetric", "minmax", "tinygemm", "hqq"])
 def test_torchao_chooses(rule):
-    pytest.importorskip("torchao")
-    import torch
-    from torchao.quantization import quant_primitives as ao
-
+    torch, ao = pytest.importorskip("torch"), pytest.importorskip("torchao.quantization.quant_primitives")
     x = torch.from_numpy(numbers((512, COUNT // 512)) + np.float32(rule != "asymmetric"))
     packed, block, limits = fpemu.pack(x, f"group(uint4,32,rule={rule})"), (1, 32), (torch.uint8, 0, 15)
     if rule == "hqq":

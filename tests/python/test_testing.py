@@ -22,25 +22,15 @@ def test_quantizers():
     for spec in ("mxfp4", "nvfp4", "s2fp8", *shaped):
         testing.assert_quantizes(lambda x, spec=spec: fpemu.quantize(x, spec), spec)
         testing.assert_quantizes(lambda x, spec=spec: fpemu.pack(x, spec).bytes, spec)
-    fails(
-        r"element/short-block: \d+, such as x\[\d+\] = .*: number \d+, which is .*, not ",
-        testing.assert_quantizes,
-        lambda x: fpemu.quantize(x, "mx(e2m1,rule=ceil)"),
-        "mxfp4",
-    )
-    fails(
-        r"scale/normal: \d+, such as ", testing.assert_quantizes, lambda x: fpemu.pack(x, "mx(e2m1,rule=ceil)"), "mxfp4"
-    )
+    for text, verb in (
+            (r"element/short-block: \d+, such as x\[\d+\] = .*: number \d+, which is .*, not ", fpemu.quantize),
+            (r"scale/normal: \d+, such as ", fpemu.pack)):
+        fails(text, testing.assert_quantizes, lambda x, verb=verb: verb(x, "mx(e2m1,rule=ceil)"), "mxfp4")
     contiguous = lambda x: fpemu.quantize(x, "mxfp4") if x.flags.c_contiguous else x
     fails("element", testing.assert_quantizes, contiguous, "mxfp4")
     testing.assert_quantizes(lambda x: fpemu.quantize(x, "e5m2"), "e5m2", dtype="float16")
-    fails(
-        r"signed-zero: 1, such as -0.0 .*, which is -0.0, not 0.0",
-        testing.assert_quantizes,
-        lambda x: np.where(x == 0, np.float16(0), fpemu.quantize(x, "e5m2")),
-        "e5m2",
-        dtype="float16",
-    )
+    fails(r"signed-zero: 1, such as -0.0 .*, which is -0.0, not 0.0", testing.assert_quantizes,
+          lambda x: np.where(x == 0, np.float16(0), fpemu.quantize(x, "e5m2")), "e5m2", dtype="float16")
 
 
 def test_stochastic_rounding():
@@ -54,14 +44,9 @@ def test_stochastic_rounding():
     for text, work in (
         ("neighbour/normal.*\n.*exact/normal|exact/normal(.|\n)*neighbour/normal", lambda x: fixed(x, defect=0)),
         ("probability/normal: .* is .*, else .* at .*, not ", lambda x: fixed(x, lambda n: rng.random(n) * 0.9)),
-        (
-            "repeats-calls: 1, .* two calls alike in half, not in 65536 of",
-            lambda x: fixed(x, lambda n: np.random.default_rng(5).random(n)),
-        ),
-        (
-            "repeats-elements: 1, .* elements 1 apart",
-            lambda x: fixed(x, lambda n: np.repeat(rng.random(n), 2)[:n]),
-        ),
+        ("repeats-calls: 1, .* two calls alike in half, not in 65536 of",
+         lambda x: fixed(x, lambda n: np.random.default_rng(5).random(n))),
+        ("repeats-elements: 1, .* elements 1 apart", lambda x: fixed(x, lambda n: np.repeat(rng.random(n), 2)[:n])),
     ):
         fails(text, testing.assert_stochastic, work, "fixed(8,4)")
     testing.assert_stochastic(fixed, "fixed(8,4)")
@@ -80,20 +65,10 @@ def test_products():
 
     testing.assert_matmul(product, (3, 20, 2), model="seq(fp32)")
     testing.assert_matmul(product, (1, 20, 1), bound=20 * 2.0**-24, operands=("bf16", "e5m2"))
-    fails(
-        r"^sizes: \[0, 0\] of 3x20x2: [-0-9.]+ \* [-0-9.]+ is .* by the model seq\(fp32\), not 0.0$",
-        testing.assert_matmul,
-        lambda a, b: product(a, b, 7),
-        (3, 20, 2),
-        model="seq(fp32)",
-    )
-    fails(
-        "exactly, give or take",
-        testing.assert_matmul,
-        lambda a, b: fpemu.quantize(product(a, b), "bf16"),
-        (3, 20, 2),
-        bound=20 * 2.0**-24,
-    )
+    fails(r"^sizes: \[0, 0\] of 3x20x2: [-0-9.]+ \* [-0-9.]+ is .* by the model seq\(fp32\), not 0.0$",
+          testing.assert_matmul, lambda a, b: product(a, b, 7), (3, 20, 2), model="seq(fp32)")
+    fails("exactly, give or take", testing.assert_matmul, lambda a, b: fpemu.quantize(product(a, b), "bf16"),
+          (3, 20, 2), bound=20 * 2.0**-24)
 
 
 def test_bench_of_64_bits(monkeypatch):

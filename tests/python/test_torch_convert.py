@@ -24,11 +24,7 @@ from fpemu.torch import functional, operators  # noqa: E402
 from torch import nn  # noqa: E402
 
 f = ft.functional
-
-
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(7)
+pytestmark = pytest.mark.usefixtures("seeded")
 
 
 # ------------------------------------------------------------------------------------------------ judges

@@ -23,12 +23,8 @@ from torch import nn  # noqa: E402
 from torch.nn.utils import prune  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("seeded")
 P, FP8, ROLES = nn.Parameter, ft.recipe("fp8"), models.ROLES.replace(bias="bf16")
-
-
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(7)
 
 
 def run(function, tensors):

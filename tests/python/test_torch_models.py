@@ -23,12 +23,8 @@ import fpemu.torch as ft  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("seeded")
 times8 = functools.partial(times, casts=(e4m3, e4m3))
-
-
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(7)
 
 
 def converted(model, *args, **how):

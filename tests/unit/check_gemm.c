@@ -31,13 +31,12 @@ START_TEST(models_by_hand)
         {"fp32; ab=e4m3fn", 2, {1.0625f, 2}, 1, 1, 0, 7, 3}, {"fp32; out=fp16", 2, {2048, 1}, 1, 1, 0, 7, 2048},
         {"fp32; product=fp16", 1, {1 + 0x1p-10f}, 1 + 0x1p-10f, 1, 0, 7, 1 + 0x1p-9f},
         {"seq(fp16)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2048}, {"seq(fp16/raz)", 2, {2048, 1}, 1, 1, 0, 7, 2050},
-        {"seq(fp16); start=c", 1, {1}, 1, 1, 1, 2049, 2048},
+        {"seq(fp16); start=c", 1, {1}, 1, 1, 1, 2049, 2048}, {"kahan(fp16); start=c", 2, {1, 1}, 1, 1, 1, 2048, 2050},
         {"chunk(2,fp16,fp32)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2050},
         {"chunk(2,fp16,fp32); start=c", 3, {1, 1, 1}, 1, 1, 1, 4097, 4100},
         {"pairwise(fp16)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2050}, {"pairwise(fp16)", 3, {2048, 1, 1}, 1, 1, 0, 7, 2048},
         {"pairwise(fp16); start=c", 2, {1, 1}, 1, 1, 1, 2048, 2048}, {"kahan(fp16)", 2, {2048, 1}, 1, 1, 0, 7, 2048},
         {"kahan(fp16)", 3, {2048, 1, 1}, 1, 1, 0, 7, 2050}, {"kahan(fp16)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2052},
-        {"kahan(fp16); start=c", 2, {1, 1}, 1, 1, 1, 2048, 2050},
         {"tc(v100,fp16)", 2, {2048, 0x1p-13f}, 1, 1, 0, 7, 2048},
         {"tc(v100,fp16,fp16)", 2, {2048, 3}, 1, 1, 0, 7, 2052}, {"tc(v100,fp16); start=c", 1, {1}, 1, 1, 1, 2048, 2049},
         {"fused(2,3,fp32,promote=2); ab=fp16", 4, {8, 1.75f, 0.5f, 1}, 1, 1, 0, 7, 10.5f},
@@ -58,6 +57,8 @@ START_TEST(models_by_hand)
         {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, 0x1p-30f, 1},
         {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, -0x1p-30f, 1 - 0x1p-24f},
         {"tc(cdna3,e4m3fnuz); start=c", 1, {1}, 1, 1, 1, -0x1p-30f, 1},
+        /* products that cancel are aligned as the scales are, here 1: in units of 2^-35 */
+        {"tc(b200,mxf4); start=c", 2, {4, -4}, 1, 1, 1, 0x1p-35f, 0x1p-35f},
         /* the first step of four has the products 0 1 4 5 */
         {"fused(4,3,fp32,order=0145); ab=fp16", 5, {8, 0.5f, 1, 0.5f, -8}, 1, 1, 0, 7, 1.5f},
         /* bf16 leaves 2^-8, a tie, to the second piece: both of them as a product are left out, and taken in */
@@ -73,7 +74,7 @@ START_TEST(models_by_hand)
         {"int(8,wrap); ab=int8", 2, {100, 100}, 1, -1, 0, 7, 56});
     for (size_t i = 0; i < COUNT(rows); i++) {
         const fpemu_gemm_spec s = model_of(rows[i].text);
-        for (unsigned way = 0; way < 4; way++) { /* one output goes another way than the second of two */
+        for (int way = 0; way < 4; way++) { /* one output goes another way than the second of two */
             const int wide = way & 1, last = way >> 1;
             const fpemu_gemm_shape shape = {.m = 1, .n = (size_t)last + 1, .k = rows[i].k};
             for (size_t k = 0; k < 2 * rows[i].k; k++) {
@@ -220,8 +221,6 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
     ck_assert(r == 7.0f && d == 7.0 && c[0] == 7.0f && c[3] == 7.0f);
 }
 
-/* A format with scales or a table rounds no single number: refused as a target of sums, products and results by every
- * model, read from text or made as a struct. Plain formats of every kind are taken, or refused for another reason. */
 /* The last of three additions of a tree rounds 2049, a tie, by its number, 2: doc/accumulation.md, 1.1. */
 START_TEST(random_words_of_a_tree)
 {
@@ -242,6 +241,8 @@ START_TEST(random_words_of_a_tree)
 }
 END_TEST
 
+/* A format with scales or a table rounds no single number: refused as a target of sums, products and results by every
+ * model, read from text or made as a struct. Plain formats of every kind are taken, or refused for another reason. */
 START_TEST(blocks_are_no_targets)
 {
     static const char *const blocked[] =

@@ -4,24 +4,16 @@
  * in tests/surroundings. */
 #include "suite.h"
 
-/* Powers of two of twelve bits pass the range of both carriers; in their codes nothing is lost. */
+/* Powers of two of twelve bits pass the range of binary32; in their codes nothing is lost. */
 START_TEST(wide_powers)
 {
-    const fpemu_format f = format_of("bfp(4,block=2,exponent=12)"), element = format_of("fixed(4,120)");
+    const fpemu_format element = format_of("fixed(4,120)");
     fpemu_format tiny;
     GIVES_OK(fpemu_format_blocked(&tiny, &element, FPEMU_SCALING_FLOOR, NULL, 12, FPEMU_BLOCK_RUN, 0, 2));
-    const float zero[2] = {0, 0};
-    const double zeros[2] = {0, 0};
     const fpemu_shape shape = fpemu_shape_vector(2);
     float s = -7;
     double wide = -7;
     uint16_t code = 7;
-    GIVES_OK(fpemu_scales_f32(&f, &shape, zero, &s, &code, NULL));
-    ck_assert(s == 0.0f);
-    ck_assert_uint_eq(code, 0x800); /* -2048 */
-    GIVES_OK(fpemu_scales_f64(&f, &shape, zeros, &wide, &code, NULL));
-    ck_assert(wide == 0.0);
-    ck_assert_uint_eq(code, 0x800);
     const float x[2] = {0x1p100f, 0};
     const double x64[2] = {0x1p100, 0};
     GIVES_OK(fpemu_scales_f32(&tiny, &shape, x, &s, &code, NULL));

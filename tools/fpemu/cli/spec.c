@@ -95,20 +95,15 @@ static size_t place_in_spec(const char *spec, const table *t, size_t position)
 /* Why a block type of ggml is no format here; NULL: it is none of those. */
 static const char *why_not(const char *spec)
 {
-    static const char signed_4[] = "has scales with a sign, that of the largest element, and no rule here gives such; "
-                                   "group(int4,32,scale=fp16) is near";
-    static const char signed_5[] = "has scales with a sign, that of the largest element, and no rule here gives such; "
-                                   "group(int5,32,scale=fp16) is near";
-    static const char least[] = "adds a minimum to each block, and formats here have scales alone";
+    static const char sum[] = "keeps the sum of each block, for products, beside the scale of q8_0";
     static const char scaled_scales[] = "scales the scales of its blocks, in super-blocks of 256, and formats here "
                                         "have one level of them";
     static const char search[] = "finds its scales by a search over a table, and rules here are formulas";
     static const struct {
         const char *name, *why;
-    } words[] = {{"q4_0", signed_4},      {"q5_0", signed_5},      {"q4_1", least},         {"q5_1", least},
-                 {"q8_1", least},         {"q2_k", scaled_scales}, {"q3_k", scaled_scales}, {"q4_k", scaled_scales},
-                 {"q5_k", scaled_scales}, {"q6_k", scaled_scales}, {"q8_k", scaled_scales}, {"iq4_nl", search},
-                 {"iq4_xs", search}};
+    } words[] = {{"q8_1", sum},           {"q2_k", scaled_scales}, {"q3_k", scaled_scales},
+                 {"q4_k", scaled_scales}, {"q5_k", scaled_scales}, {"q6_k", scaled_scales},
+                 {"q8_k", scaled_scales}, {"iq4_nl", search},      {"iq4_xs", search}};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].name);
         if (strncasecmp(spec, words[i].name, length) == 0 && (spec[length] == '\0' || spec[length] == '_'))
