@@ -665,7 +665,7 @@ static void affine_scale(context *c, const extent *x, ref_block *b)
     case FPEMU_SCALING_HQQ:
         b->down = fmin(multiply(carrier, plain(divide(carrier, plain(1), plain(range))), plain(steps)), 20000);
         b->zero_point = multiply(carrier, plain(-lo), plain(b->down));
-        value_scale(c, c->f->bits == 4 ? nearbyint(b->zero_point) : b->zero_point, &second);
+        value_scale(c, c->f->bits == 4 ? nearbyint(b->zero_point) + 0.0 : b->zero_point, &second);
         value_scale(c, inverse(carrier, b->down), b);
         b->zero_point = second.scale;
         break;
@@ -1426,8 +1426,8 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
                 block.add = carrier_value(64, judge_decode(c.scale, second));
             block.zero_point = f->scaling == FPEMU_SCALING_TINYGEMM ? (c.max + c.lowest + 1) / 2
                                : orders[f->scaling] == BEFORE       ? carrier_value(64, judge_decode(c.scale, second))
-                               : orders[f->scaling] == AFTER        ? carrier_value(64, judge_decode(c.element, second))
-                                                                    : 0;
+                               : orders[f->scaling] == AFTER ? carrier_value(carrier, judge_decode(c.element, second))
+                                                             : 0;
         }
         for (uint64_t j = 0; j < t->block[b].elements; j++) {
             uint64_t q = 0;
