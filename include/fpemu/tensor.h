@@ -132,7 +132,7 @@ typedef struct fpemu_layout {
     uint64_t tensor_offset; /* nvfp4: multiplier and scale; s2fp8: alpha and beta */
     uint64_t tensor_bytes;  /* 8, or 8 a line of FPEMU_OUTER_ROW, or 0 where there are none */
     uint64_t scales_offset;
-    uint64_t scale_bytes; /* of one scale: 0, 1, 2 or 4 */
+    uint64_t scale_bytes; /* of one scale, levels and second number included: 0, 1, 2, 4 or 8 */
     uint64_t elements_offset;
     uint64_t element_bits;
     uint64_t block_elements; /* of a full block */
@@ -185,8 +185,8 @@ fpemu_status fpemu_unpack_scales(const fpemu_format *format, fpemu_type type, co
                                  uint64_t count, const void *bytes, void *scales);
 
 /* Writes the numbers of the whole tensor that follow from shape->whole into its packed bytes, nothing where the format
- * has none, or of lines. Then fpemu_pack_blocks can pack the tensor piece by piece. FPEMU_ERROR_ARGUMENT for a range that no tensor
- * has. */
+ * has none, or of lines. Then fpemu_pack_blocks can pack the tensor piece by piece. FPEMU_ERROR_ARGUMENT for a range
+ * that no tensor has. */
 fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes);
 
 /* Scale codes of one byte each, rows x columns, from row-major order to the order in which tensor cores read them, and

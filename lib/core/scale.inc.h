@@ -174,7 +174,7 @@ FPEMU_FN void core_scale_power(const core_block *b, int c, int top, core_scale *
     }
 }
 
-/* Takes v >= 0 to the scale format. */
+/* Takes v >= 0 to the scale format; s->saturated becomes 1 where that cuts it. */
 FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
 {
     const uintw u = core_bits(v);
@@ -185,7 +185,7 @@ FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
     if (b->same)
         return v;
     const uintw g = core_grid(&b->scale_plan, FPEMU_MODE_RNE, 1, 32, u, 0, 0);
-    s->saturated = g > b->scale_plan.max[0] || (b->no_zero && v < b->scale_min); /* v may have underflowed */
+    s->saturated |= g > b->scale_plan.max[0] || (b->no_zero && v < b->scale_min); /* v may have underflowed */
     return core_value(core_finish_any(&b->scale_plan, u, g));
 }
 

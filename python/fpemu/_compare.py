@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from . import _files, _native
 from ._arrays import carrier_of, dtype_name, to_numpy, told
-from ._format import Format
+from ._format import ZERO_POINTS, Format
 from ._format import format as make_format
 from ._rounding import Rounding
 from ._stats import Stats
@@ -99,7 +99,8 @@ def _warn_of_losses(x: Any, y: Any, to: Format, stats: Stats) -> int:
     Returns how many finite numbers overflowed to NaN or infinity."""
     if not hasattr(x, "sum"):  # memory that others understand, and no array with operators
         x, y = to_numpy(x), to_numpy(y)
-    negative = int(((x < 0) & (x > -math.inf)).sum()) if to.lowest >= 0 else 0
+    one_sided = to.lowest >= 0 and to.scaling_rule not in ZERO_POINTS
+    negative = int(((x < 0) & (x > -math.inf)).sum()) if one_sided else 0
     if negative:
         warnings.warn(f"{to}: {negative} of {stats.count} elements are below zero, where the format has no values",
                       stacklevel=3)

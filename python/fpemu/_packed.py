@@ -13,7 +13,7 @@ import numpy as np
 from . import _native
 from ._arrays import SCALES, carrier_of, default_carrier, dtype_name, shape_of, to_numpy, told
 from ._errors import Error
-from ._format import Format
+from ._format import ZERO_POINTS, Format
 from ._format import format as make_format
 from ._rounding import Rounding
 from ._stats import Stats
@@ -119,8 +119,7 @@ def _scale_dtype(format: Format) -> np.dtype[Any] | None:
 
 def has_levels(format: Format) -> bool:
     """Whether a block has more than a scale above zero for all of its elements, or lines have a scale too."""
-    return format.outer > 0 or format.scaling_rule in ("pairs", "hif4", "asymmetric", "minmax", "tinygemm", "hqq",
-                                                       "ggml_1", "ggml_0")
+    return format.outer > 0 or format.scaling_rule in ("pairs", "hif4", "ggml_0", *ZERO_POINTS)
 
 
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
@@ -252,7 +251,7 @@ class Packed:
     def zero_points(self) -> Any:
         """The second numbers of blocks (doc/blocks.md, 2.7), shaped as `scales`; None where blocks have none."""
         rule, scale = self.format.scaling_rule, self.format.scale_format
-        if scale is None or rule not in ("asymmetric", "minmax", "tinygemm", "hqq", "ggml_1"):
+        if scale is None or rule not in ZERO_POINTS:
             return None
         kind = self.format.element if rule in ("asymmetric", "minmax") else scale
         codes = to_numpy(self.scale_codes).astype(np.uint64) >> np.uint64(scale.bits)

@@ -319,7 +319,8 @@ static bool needs_range(const fpemu_format *f)
 {
     return f->scaling != FPEMU_SCALING_NONE && !f->outer &&
            (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
-            f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling >= FPEMU_SCALING_4OVER6);
+            f->scaling == FPEMU_SCALING_NVFP4_AO ||
+            (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP));
 }
 
 /* Whether the larger tensor's blocks lie wholly inside or outside the piece. `whole`: scales of the whole tensor come

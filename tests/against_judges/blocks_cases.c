@@ -50,7 +50,8 @@ static const char *const specs[] = LIST(
     "group(uint4,block=5,rule=minmax)", "group(int(5),block=5,scale=e4m3fn,rule=minmax)",
     "group(uint4,block=8,rule=tinygemm)", "group(int8,block=2x3,scale=e5m2,rule=tinygemm)",
     "group(uint4,block=8,rule=hqq)", "group(int(3),block=4,scale=bf16,rule=hqq)",
-    "group(int4:symmetric,block=4,scale=fp32,rule=ggml-0)", "group(hif8,block=4)", "mx(hif8,block=4)",
+    "group(int4:symmetric,block=4,scale=fp32,rule=ggml-0)",
+    "group(int4,block=4,scale=float(5,10,15,finite),rule=ggml-0)", "group(hif8,block=4)", "mx(hif8,block=4)",
     "table(dynamic8)", "table(nf4)", "e4m3fn", "e2m1", "int8:wrap", "fixed(12,4)", "posit(8,2)", "fp16");
 
 /* What the grammar does not say. */

@@ -198,9 +198,8 @@ static void long_lines(void)
     case_free(&c);
 }
 
-/* Any bytes there may be: every code under every scale, ordinary or not; words beside numbers of binary32. An infinity,
- * which pack writes nowhere, stays one under every scale that is a number above zero (doc/blocks.md, 1.1), in every type
- * and in results with gaps; finite codes beside it are cut to the largest number. */
+/* Any bytes there may be: every code under every scale, ordinary or not, infinities too, which pack writes nowhere
+ * (doc/blocks.md, 1.1); words and binary64 beside numbers of binary32, and results with gaps. */
 static void any_bytes(void)
 {
     static const char *const specs[] =

@@ -22,7 +22,7 @@ for format in uint8 'scaled(uint8)' ue4m3 e8m0; do
     warns "fpemu: pack: $format: $below" pack "$format" eight.raw -o out.fpk --raw f32
 done
 warns "fpemu: compare: group(uint4,block=128): $below" compare eight.raw int8 'group(uint4,128)' --raw f32
-warns '' compare eight.raw int8 'uint(8,1,128)' 'scaled(int8)' e4m3fn mxfp4 --raw f32
+warns '' compare eight.raw int8 'uint(8,1,128)' 'scaled(int8)' e4m3fn mxfp4 q4_1 'group(uint4,8,rule=hqq)' --raw f32
 warns '' quantize 'int(8,scale=0.125)' eight.raw -o out.raw --raw f32
 
 # 0.25 100 times, 0 100 times, 1 11 times: 100 of 111 are 90.1 %; with one 1 more they are 89.3 %

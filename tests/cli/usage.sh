@@ -109,8 +109,8 @@ fails 2 '--carrier' bench --carrier half
 "$FPEMU" bench fp16 --size 100 --json -r sr --bits 8 --generator philox >json || failed 'bench --bits'
 grep -q '"bits": 8' json && grep -q '"generator": "philox"' json || failed 'bench --bits: not said'
 fails 2 '--bits' bench --bits 33
-"$FPEMU" bench nvfp4 mxfp4 -r rne --size 64 >table || failed 'bench nvfp4'
-holds "$(grep -c '^nvfp4 .* measure ' table)" -eq 2
+"$FPEMU" bench nvfp4 mxfp4 q4_0 'nvfp4(outer=row)' -r rne --size 64 >table || failed 'bench nvfp4'
+holds "$(grep -c ' measure ' table)" -eq 2
 holds "$(grep -c '^nvfp4 .* rne ' table)" -eq 2
 holds "$(grep -c '^mxfp4 ' table)" -eq 2
 "$FPEMU" bench 'scaled(e4m3fn)' --size 64 -r rne --json >json || failed 'bench scaled --json'

@@ -218,9 +218,13 @@ grep -qx '0 05e 08 01' after && grep -qx '0 05c 08 03' after || failed '--tinine
 
 fails 2 '2 formats, but fma has 3 operands: name one for all, or one for each' vectors fp16 --op fma --from fp16,fp16
 fails 2 '--op dot and gemm need --model' vectors fp32 --op dot
-for option in '--model fp32' '--length 4' '--scales e8m0'; do
-    fails 2 'are for --op dot and gemm' vectors fp32 --op add $option
+for arguments in 'fp32 --op add --model fp32' 'fp32 --op add --length 4' 'fp32 --op add --scales e8m0' \
+    'mxfp4 --model fp32' 'mxfp4 --scales e8m0'; do
+    fails 2 'are for --op dot and gemm' vectors $arguments
 done
+fails 2 'gemm takes --shape' vectors fp32 --op gemm --model fp32 --length 4
+fails 2 'name a file with -o' vectors e4m3fn --cover -o -
+fails 2 'name a file with -o' vectors e4m3fn --cover --as csv
 fails 2 "'2x2' is not MxNxK" vectors fp32 --op gemm --model fp32 --shape 2x2
 fails 2 '--shape is for --op gemm' vectors fp32 --op dot --model fp32 --shape 2x2x2
 fails 2 'a sum is known to 53 bits' vectors fp32 --op dot --model fp32 -r sr

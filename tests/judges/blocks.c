@@ -1034,7 +1034,7 @@ static void one_element(context *c, const ref_tensor *tensor, const ref_block *b
         return;
     }
     if (!isfinite(x)) {
-        special_element(c, bits, index, e);
+        special_element(c, bits ^ ((uint64_t)(isinf(x) && b->scale < 0) << (c->carrier - 1)), index, e);
     } else if (orders[c->f->scaling] == AFTER || orders[c->f->scaling] == BEFORE) {
         zero_element(c, b, b->scale == 0 ? plain(copysign(0, x)) : seen(c, tensor, b, block, x), index, e);
     } else if (b->scale == 0) {

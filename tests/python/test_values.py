@@ -298,7 +298,7 @@ def test_compare_warns_of_losses():
     assert len(told) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fpemu.compare(x, ["int8", "uint(8,1,128)", "mxfp4"])
+        fpemu.compare(x, ["int8", "uint(8,1,128)", "mxfp4", "q4_1"])
         fpemu.compare(np.append(most, [1, np.nan]), "int8")
         fpemu.compare(np.abs(x), "uint8")
 

@@ -74,7 +74,7 @@ START_TEST(models_by_hand)
         {"int(8,wrap); ab=int8", 2, {100, 100}, 1, -1, 0, 7, 56});
     for (size_t i = 0; i < COUNT(rows); i++) {
         const fpemu_gemm_spec s = model_of(rows[i].text);
-        for (unsigned way = 0; way < 4; way++) { /* one output goes another way than the second of two */
+        for (int way = 0; way < 4; way++) { /* one output goes another way than the second of two */
             const int wide = way & 1, last = way >> 1;
             const fpemu_gemm_shape shape = {.m = 1, .n = (size_t)last + 1, .k = rows[i].k};
             for (size_t k = 0; k < 2 * rows[i].k; k++) {

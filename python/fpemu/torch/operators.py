@@ -218,7 +218,8 @@ def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, 
     """The scales that `quantize` and `pack` use for x: (scales, codes, tensor).
 
     scales: float32 (float64 for such an x), by blocks: for runs the shape of x without `axis`, then as many as a line
-        has blocks. codes: theirs, unsigned integers. tensor: two numbers, nvfp4's multiplier u and scale d, else 1, 1.
+        has blocks. codes: theirs, unsigned integers. tensor: two numbers, nvfp4's multiplier u and scale d (of
+        each line with outer=row), else 1, 1.
     fpemu.Error for formats without scales.
     """
     check_tensors(x)

@@ -148,9 +148,9 @@ static double median(const double seconds[ROUNDS])
 /* Whether scales come from the whole array. */
 static bool has_whole(const fpemu_format *f)
 {
-    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           f->scaling >= FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_S2FP8 ||
-           (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
+    const bool nvfp4 = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+                       (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+    return (nvfp4 && !f->outer) || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
 }
 
 static bool takes_root(const bench *b)

@@ -700,7 +700,7 @@ static void add_modes(request *q, char *list)
 
 static request read_options(cli *c)
 {
-    request q = {.operation = "convert", .form = "hex", .dot = {.level = 1}};
+    request q = {.operation = "convert", .dot = {.level = 1}};
     for (int option; (option = cli_next(c, "r:o:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_OPERATION: q.operation = optarg; break;
@@ -718,7 +718,7 @@ static request read_options(cli *c)
             q.dot.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
             break;
         case CLI_OPT_AS: q.form = optarg; break;
-        case 'o': q.output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
+        case 'o': q.output = optarg; break;
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
     }
@@ -809,11 +809,16 @@ static void add_random(bench *b, size_t count)
     b->first_result = b->field_count;
 }
 
+static void refuse_those_of_sums(const request *q, bool tensors)
+{
+    if (q->dot.model != NULL || q->dot.scales != NULL || (q->dot.length > 0 && !tensors))
+        cli_usage("vectors: --model and --scales are for --op dot and gemm, --length for dot and formats with scales");
+}
+
 static void start_operation(bench *b, const request *q)
 {
     b->what = operation_find(q->operation, " dot gemm");
-    if (q->dot.model != NULL || q->dot.length > 0 || q->dot.scales != NULL)
-        cli_usage("vectors: --model and --scales are for --op dot and gemm, --length for dot and formats with scales");
+    refuse_those_of_sums(q, false);
     for (int k = 0; k < OPERATION_MOST; k++)
         b->from[k] = b->to;
     if (q->dot.from != NULL || b->what->converts)
@@ -841,6 +846,7 @@ static void start_tensors(bench *b, const request *q, const fpemu_format *from)
 {
     const bool decodes = from->scaling != FPEMU_SCALING_NONE;
     fpemu_format single, scale;
+    refuse_those_of_sums(q, true);
     b->kind = TENSORS;
     b->from[0] = *from;
     b->tensors = blocks_start(&q->dot, decodes ? from : &b->to, decodes ? &b->to : from, decodes);
@@ -874,6 +880,8 @@ static void start(bench *b, const request *q)
         cli_usage("vectors: --shape is for --op gemm");
     if (converts)
         other = cli_format(from);
+    if (products && q->dot.length > 0)
+        cli_usage("vectors: --length is for --op dot and formats with scales; gemm takes --shape");
     if (sums || products)
         start_sums(b, q);
     else if (converts && (b->to.scaling != FPEMU_SCALING_NONE || other.scaling != FPEMU_SCALING_NONE))
@@ -888,7 +896,13 @@ int cmd_vectors(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     request q = read_options(&c);
     cli_expect_operands(&c, 1, 1, "SPEC");
-    bench b = {.spec = c.operand[0], .to = cli_format(c.operand[0]), .form = find_form(q.form)};
+    bench b = {.spec = c.operand[0], .to = cli_format(c.operand[0])};
+    b.form = find_form(q.form != NULL ? q.form : "hex");
+    const bool prints = q.output != NULL && strcmp(q.output, "-") == 0;
+    if (q.cover && (prints || (q.output == NULL && (q.form != NULL || q.classes))))
+        cli_usage("vectors: --cover prints a table alone; for the vectors name a file with -o");
+    if (prints)
+        q.output = NULL;
     b.classes = q.classes;
     b.cover = q.cover;
     b.seed = q.dot.seed;

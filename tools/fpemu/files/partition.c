@@ -126,7 +126,8 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
         pieces.block = FPEMU_BLOCK_ROW;
     else
         a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
-                        format->scaling == FPEMU_SCALING_NVFP4_AO || format->scaling >= FPEMU_SCALING_4OVER6;
+                        format->scaling == FPEMU_SCALING_NVFP4_AO ||
+                        (format->scaling >= FPEMU_SCALING_4OVER6 && format->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
     a.as_vector = false;
     choose_pieces(&a, &pieces, format->block_length,
                   rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);

@@ -18,7 +18,8 @@ enum { NEARLY_ALL = 90 };
 
 bool loss_one_sided(const fpemu_format *format)
 {
-    return format->lowest >= 0;
+    const bool adds = format->scaling >= FPEMU_SCALING_ASYMMETRIC && format->scaling <= FPEMU_SCALING_GGML_1;
+    return format->lowest >= 0 && !adds; /* a second number a block */
 }
 
 void loss_look(loss_signs *signs, const fpemu_format *format, size_t n, bool binary64, const void *x)
