@@ -178,9 +178,10 @@ FPEMU_FN void core_scale_power(const core_block *b, int c, int top, core_scale *
 FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
 {
     const uintw u = core_bits(v);
-    s->saturated = u >= CARRIER_INF;
-    if (s->saturated)
+    if (u >= CARRIER_INF) {
+        s->saturated = 1;
         return b->scale_max;
+    }
     if (b->same)
         return v;
     const uintw g = core_grid(&b->scale_plan, FPEMU_MODE_RNE, 1, 32, u, 0, 0);
@@ -342,9 +343,9 @@ FPEMU_FN void core_scale_affine(const core_block *b, realw lo, realw hi, core_sc
         break;
     }
     case FPEMU_SCALING_TINYGEMM:
+        s->s = core_scale_hold(b, d, s);
         s->zero = core_block_middle(b);
         s->add = core_scale_hold_signed(b, core_finite(lo + d * s->zero), s);
-        s->s = core_scale_hold(b, d, s); /* the last: whether it was cut is counted */
         s->offset = core_finite(s->add - s->s * s->zero);
         s->kind = CORE_SCALE_DIVIDE;
         s->down = s->s;

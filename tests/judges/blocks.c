@@ -686,6 +686,7 @@ static void affine_scale(context *c, const extent *x, ref_block *b)
         second.code = (uint64_t)(int64_t)b->zero_point & ((UINT64_C(1) << c->f->bits) - 1);
         break;
     }
+    b->saturated |= second.saturated;
     b->code |= second.code << scale_width(c->f);
 }
 
