@@ -23,6 +23,7 @@
 #include "cli/spec.h"
 #include "commands/commands.h"
 #include "common/clock.h"
+#include "files/partition.h"
 #include "reports/jsonout.h"
 #include "testing/operation.h"
 
@@ -145,14 +146,6 @@ static double median(const double seconds[ROUNDS])
     return sorted[ROUNDS / 2];
 }
 
-/* Whether scales come from the whole array. */
-static bool has_whole(const fpemu_format *f)
-{
-    const bool nvfp4 = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-                       (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
-    return (nvfp4 && !f->outer) || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
-}
-
 static bool takes_root(const bench *b)
 {
     return b->kind == ARITHMETIC && b->arithmetic->code == FPEMU_OPERATION_SQRT;
@@ -255,7 +248,7 @@ static uint64_t packed_size(const bench *b, const bench_case *k, size_t count)
 static fpemu_status pack(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
 {
     fpemu_shape shape = fpemu_shape_vector(count);
-    shape.whole = has_whole(&k->format) ? &k->range : NULL;
+    shape.whole = partition_needs_range(&k->format) ? &k->range : NULL;
     if (packed_size(b, k, count) == 0)
         return FPEMU_ERROR_UNSUPPORTED;
     return fpemu_pack(&k->format, &k->rounding, types_of[k->type], &shape, b->x, b->codes, asked);
@@ -307,7 +300,7 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
         return fpemu_apply(&k->format, &k->rounding, types_of[k->type], b->function, count, b->x, b->y, asked);
     default: break;
     }
-    if (has_whole(&k->format)) {
+    if (partition_needs_range(&k->format)) {
         fpemu_shape shape = fpemu_shape_vector(count);
         shape.whole = &k->range;
         return fpemu_quantize_tensor(&k->format, &k->rounding, types_of[k->type], &shape, b->x, b->y, asked);
@@ -367,7 +360,7 @@ static void measure(bench *b)
         for (size_t i = 0; i < b->count; i++) {
             bench_case *k = &b->cases[i];
             fill(b, k);
-            if (has_whole(&k->format))
+            if (partition_needs_range(&k->format))
                 cli_check(measure_array(b, k, b->size, &k->range), k->mode);
             cli_check(made_before(b, k, b->size), k->mode);
             if (k->looks_up)
@@ -467,7 +460,8 @@ static void list_cases(bench *b, const char *const *specs, int spec_count, const
                 if (types >> type & 1)
                     add_case(b, specs[s], modes[m], (bench_type)type, false);
         }
-        for (int type = 0; type < TYPES && has_whole(&format) && b->kind != UNPACK && b->count > before; type++)
+        for (int type = 0; type < TYPES && partition_needs_range(&format) && b->kind != UNPACK && b->count > before;
+             type++)
             if (types >> type & 1)
                 add_case(b, specs[s], "measure", (bench_type)type, true);
     }

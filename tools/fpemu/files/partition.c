@@ -109,6 +109,13 @@ static int axis_of(const file *f, const tensor *t, int axis)
     return from_start;
 }
 
+bool partition_needs_range(const fpemu_format *f)
+{
+    const bool nvfp4 = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+                       (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+    return (nvfp4 && !f->outer) || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
+}
+
 partition partition_of(const file *f, size_t i, const fpemu_format *format, const fpemu_rounding *rounding, int axis)
 {
     const tensor *t = &f->model.tensor[i];
@@ -124,10 +131,7 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
     fpemu_format pieces = *format;
     if (format->outer) /* lines are taken whole */
         pieces.block = FPEMU_BLOCK_ROW;
-    else
-        a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
-                        format->scaling == FPEMU_SCALING_NVFP4_AO ||
-                        (format->scaling >= FPEMU_SCALING_4OVER6 && format->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+    a.needs_range = partition_needs_range(format);
     a.as_vector = false;
     choose_pieces(&a, &pieces, format->block_length,
                   rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);

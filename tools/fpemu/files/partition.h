@@ -31,6 +31,8 @@ typedef struct partition {
 /* A piece without gaps has at most so many elements, and so has a box, unless a single block is larger. */
 enum { PARTITION_MOST = 1 << 20 };
 
+/* Whether scales come from the whole tensor, whose range a call on a piece of it must then be told. */
+bool partition_needs_range(const fpemu_format *f);
 /* Blocks run along `axis` (negative: from the end). Ends the program where the tensor has no such axis. Boxes are not
  * for stochastic rounding, whose random bits go by neighbours. */
 partition partition_of(const file *f, size_t i, const fpemu_format *format, const fpemu_rounding *rounding, int axis);
