@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/number.h"
+#include "base/words.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/outputs.h"
