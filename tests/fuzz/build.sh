@@ -47,7 +47,7 @@ trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,tempor
     fptrain/base/{base,checkpoint,listing,source,words}
     fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}
     fptrain/run/{name_map,record_lines,settings,settings_file,shelf} fptrain/estimate/time fptrain/engine/{graph,op}
-    fptrain/report/{csv,events,log_lines,log_values,run_data,tensorboard})
+    fptrain/report/{csv,log_lines,log_values,run_data})
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     file=${file#"$top"/tools/}
     trainer_files+=("${file%.c}")

@@ -188,8 +188,6 @@ trainer_report = \
 	tools/fptrain/report/csv.h \
 	tools/fptrain/report/estimate_plot.c \
 	tools/fptrain/report/estimate_plot.h \
-	tools/fptrain/report/events.c \
-	tools/fptrain/report/events.h \
 	tools/fptrain/report/group.c \
 	tools/fptrain/report/group.h \
 	tools/fptrain/report/heat.c \
@@ -206,8 +204,6 @@ trainer_report = \
 	tools/fptrain/report/shared.c \
 	tools/fptrain/report/shared.h \
 	tools/fptrain/report/tables.c \
-	tools/fptrain/report/tensorboard.c \
-	tools/fptrain/report/tensorboard.h \
 	tools/fptrain/report/views.h
 
 if FPTRAIN

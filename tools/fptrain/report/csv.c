@@ -40,10 +40,9 @@ static bool chosen(const table *t, const char *tensor)
     return !tensor || !t->tensors || fnmatch(t->tensors, tensor, 0) == 0;
 }
 
-static void put_line(void *to, uint64_t step, double seconds)
+static void put_line(void *to, uint64_t step)
 {
     table *t = to;
-    (void)seconds; /* a value of its own */
     t->step = step;
 }
 
