@@ -118,8 +118,8 @@ void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_
         const size_t n = d->depth - at < whole ? (size_t)(d->depth - at) : whole;
         const char *const from_x = (const char *)x->p + (ptrdiff_t)at * x->step_column * size;
         const char *const from_y = (const char *)y->p + (ptrdiff_t)at * y->step_row * size;
-        fpemu_operand_line(&call->rows, carrier, from_x, x->step_column, n, &a);
-        fpemu_operand_line(&call->lanes, carrier, from_y, y->step_row, n, &b);
+        fpemu_operand_line(call, &call->rows, from_x, x->step_column, n, &a);
+        fpemu_operand_line(call, &call->lanes, from_y, y->step_row, n, &b);
         if (path == PATH_NATIVE32)
             k->mac_binary32(n, 1, a.f, b.f, 1, &s);
         else if (path == PATH_BINARY32)

@@ -37,10 +37,7 @@ static void round_odd(const kernels *k, const gemm_target *g, size_t n, double *
     const core_plan64 *p = &g->rule->plan;
     for (size_t i = 0; i < n && p->nan[0] != p->nan[1]; i++) /* which sign a processor's NaN has */
         odd[i] = isnan(odd[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : odd[i];
-    if (g->has_fast)
-        (p->mode == FPEMU_MODE_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
-    else
-        k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
+    k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
 }
 
 static void add_counts(core_counts *to, const core_counts *c)
@@ -67,12 +64,13 @@ static void count_results(const kernels *k, const gemm_target *g, size_t n, int 
     tile_counts counts = {.max_error = 0}, extremes = {.max_error = 0};
     uint64_t swamped = 0;
     if (!g->within || !k->count_sums(p, n, a->v, w, u, odd, y, &counts, &swamped)) {
-        const core_plan64 unbounded = core_plan_unbounded64(p);
+        core_plan64 unbounded = core_plan_unbounded64(p);
+        unbounded.rule = p->any ? CORE_RULE_ANY : p->rule == CORE_RULE_POSIT ? p->rule : CORE_RULE_FLOAT;
         uint64_t grid[DOT_LANES];
         double nearest[DOT_LANES], product[DOT_LANES], unused[DOT_LANES];
         k->exact[FPEMU_OPERATION_FMA](n, a->v, w, u, 0, nearest, unused);
         operate_exactly(k, n, FPEMU_OPERATION_MUL, wide, 0, a->v, w, u, product);
-        k->loops64->round[p->rule][p->mode](&unbounded, n, odd, r, grid);
+        k->loops64->round[unbounded.rule][p->mode](&unbounded, n, odd, r, grid);
         k->loops64->count(p, n, odd, y, grid, &counts);
         k->loops64->count(p, n, nearest, y, grid, &extremes);
         counts.min_abs = extremes.min_abs;

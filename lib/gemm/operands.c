@@ -4,34 +4,26 @@
 
 #include <math.h>
 
-/* Whether a plan of the carrier is one loop, or none at all where it takes two steps, integers or a table. */
-static int is_one_loop(const fpemu_target *t, enum core_rule rule, int wrap)
-{
-    return t->format.kind != FPEMU_KIND_CODEBOOK && rule != CORE_RULE_AFFINE && rule != CORE_RULE_FULL_RANGE_GRID &&
-           rule != CORE_RULE_SHIFTER_GRID && !wrap &&
-           !(core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR && !t->format.has_nan);
-}
-
 void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier)
 {
     const kernels *k = fpemu_kernels();
     o->target = core_target_is_none(t) ? NULL : t;
     o->round32 = NULL;
     o->round64 = NULL;
-    if (!o->target || t->format.kind == FPEMU_KIND_CODEBOOK)
+    if (!o->target || t->format.kind == FPEMU_KIND_CODEBOOK ||
+        (core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR && !t->format.has_nan))
         return;
     if (carrier == 32) {
         core_plan32 *const p = &o->plan32;
         core_plan_make32(p, &t->format, &t->rounding, 0);
         core_choose_fast32(p, &t->format);
-        if (!is_one_loop(t, p->rule, p->wrap))
-            return;
-        o->round32 = k->loops32->round[p->rule][p->mode];
+        if (is_one_loop(p->rule, p->wrap))
+            o->round32 = k->loops32->round[p->rule][p->mode];
     } else {
         core_plan64 *const p = &o->plan64;
         core_plan_make64(p, &t->format, &t->rounding, 0);
         core_choose_fast64(p, &t->format);
-        if (is_one_loop(t, p->rule, p->wrap))
+        if (is_one_loop(p->rule, p->wrap))
             o->round64 = k->loops64->round[p->rule][p->mode];
     }
 }
@@ -57,42 +49,18 @@ static void round_numbers(gemm_tile *w, const gemm_operand *s, uint64_t index, s
         s->round64(&s->plan64, n, x, stochastic ? bits : NULL, x);
 }
 
-/* n numbers of the carrier, `step` apart. */
-static void gather_numbers(int carrier, char *to, const char *from, ptrdiff_t step, size_t n)
-{
-    if (carrier == 32 && step == 1)
-        memcpy(to, from, n * sizeof(float));
-    else if (step == 1)
-        memcpy(to, from, n * sizeof(double));
-    else if (carrier == 32)
-        for (size_t i = 0; i < n; i++)
-            memcpy(to + i * sizeof(float), from + (ptrdiff_t)i * step * (ptrdiff_t)sizeof(float), sizeof(float));
-    else
-        for (size_t i = 0; i < n; i++)
-            memcpy(to + i * sizeof(double), from + (ptrdiff_t)i * step * (ptrdiff_t)sizeof(double), sizeof(double));
-}
-
-void fpemu_operand_line(const gemm_operand *s, int carrier, const void *p, ptrdiff_t step, size_t n, void *out)
-{
-    gather_numbers(carrier, out, p, step, n);
-    if (s->round32)
-        s->round32(&s->plan32, n, out, NULL, out);
-    else if (s->round64)
-        s->round64(&s->plan64, n, out, NULL, out);
-}
-
 #define PUT(from_type, to_type)                                                                                        \
     for (size_t j = 0; j < n; j++, p += step) {                                                                        \
         from_type x;                                                                                                   \
         memcpy(&x, p, sizeof x);                                                                                       \
         ((to_type *)out)[at + j] = (to_type)x;                                                                         \
     }
-/* Numbers of the carrier (o, l), `from_o` and `from_l` apart, to out[o * out_o + l * out_l], of which one is 1. A few
- * elements o at a time: what lies in a line of the cache is taken while it is there. */
-static void put_numbers(const gemm_call *c, const char *from, ptrdiff_t from_o, ptrdiff_t from_l, size_t count,
-                        size_t nk, size_t out_o, size_t out_l, void *out)
+/* Numbers of the carrier (o, l), `from_o` and `from_l` apart, to out[o * out_o + l * out_l], of which one is 1, as
+ * floats (narrow) or doubles. A few elements o at a time: what lies in a line of the cache is taken while it is there. */
+static void put_numbers(const gemm_call *c, int narrow, const char *from, ptrdiff_t from_o, ptrdiff_t from_l,
+                        size_t count, size_t nk, size_t out_o, size_t out_l, void *out)
 {
-    const int floats = c->targets.carrier == 32, narrow = is_narrow(c), along_k = out_l == 1;
+    const int floats = c->targets.carrier == 32, along_k = out_l == 1;
     const ptrdiff_t size = floats ? sizeof(float) : sizeof(double);
     const ptrdiff_t line = (along_k ? from_o : from_l) * size, step = (along_k ? from_l : from_o) * size;
     const size_t lines = along_k ? count : nk, length = along_k ? nk : count, out_line = along_k ? out_o : out_l;
@@ -117,42 +85,47 @@ static void put_numbers(const gemm_call *c, const char *from, ptrdiff_t from_o, 
 }
 #undef PUT
 
-/* n numbers of the carrier, to piece number `piece` of each, a float. */
-static void take_floats(gemm_tile *w, const gemm_operand *s, unsigned piece, size_t n, void *x)
+void fpemu_operand_line(const gemm_call *c, const gemm_operand *s, const void *p, ptrdiff_t step, size_t n, void *out)
 {
-    union {
-        float f[64];
-        double d[64];
-    } part;
-    const int narrow = w->call->targets.carrier == 32;
-    for (size_t at = 0; at < n; at += 64) {
-        const size_t m = n - at < 64 ? n - at : 64, size = narrow ? sizeof(float) : sizeof(double);
-        float *const f = narrow ? (float *)x + at : NULL;
-        double *const d = narrow ? NULL : (double *)x + at;
-        for (unsigned i = 0; i <= piece; i++) {
-            for (size_t j = 0; j < m && i > 0; j++) /* exactly */
-                narrow ? (f[j] -= part.f[j]) : (d[j] -= part.d[j]);
-            memcpy(&part, narrow ? (void *)f : (void *)d, m * size);
-            round_numbers(w, s, 0, m, &part);
+    put_numbers(c, c->targets.carrier == 32, p, 0, step, 1, n, n, 1, out);
+    if (s->round32)
+        s->round32(&s->plan32, n, out, NULL, out);
+    else if (s->round64)
+        s->round64(&s->plan64, n, out, NULL, out);
+}
+
+/* n numbers of the carrier, to piece number `piece` of each, a float. */
+static void take_floats(gemm_tile *w, const gemm_operand *s, unsigned piece, size_t n, char *x)
+{
+    const int carrier = w->call->targets.carrier;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    double part[64];
+    for (size_t at = 0; at < n; at += 64, x += 64 * size) {
+        const size_t m = n - at < 64 ? n - at : 64;
+        for (unsigned i = 0;; i++) {
+            memcpy(part, x, m * size);
+            round_numbers(w, s, 0, m, part);
+            if (i == piece)
+                break;
+            for (size_t j = 0; j < m; j++) /* exactly */
+                store(carrier, x + j * size, load(carrier, x + j * size) - load(carrier, (char *)part + j * size));
         }
-        memcpy(narrow ? (void *)f : (void *)d, &part, m * size);
+        memcpy(x, part, m * size);
     }
 }
 
 /* Lines of numbers, to integer slices; a line is one element's, or each of its numbers another's. */
 static void take_slices(gemm_tile *w, const gemm_operand *s, unsigned piece, size_t first, size_t lines, size_t length,
-                        void *x)
+                        char *x)
 {
     const gemm_call *c = w->call;
+    const int carrier = c->targets.carrier;
     const int16_t *exponents = s == &c->rows ? w->row_exponents + (first - w->row) : w->lane_exponents;
     if (s->target)
         round_numbers(w, s, 0, lines * length, x);
-    for (size_t i = 0; i < lines * length; i++) {
+    for (size_t i = 0; i < lines * length; i++, x += carrier == 32 ? sizeof(float) : sizeof(double)) {
         const int exponent = exponents[s->index_k == 1 ? i / length : i % length];
-        if (c->targets.carrier == 32)
-            ((float *)x)[i] = (float)fpemu_split_slice((double)((float *)x)[i], exponent, piece, c->split.bits);
-        else
-            ((double *)x)[i] = fpemu_split_slice(((double *)x)[i], exponent, piece, c->split.bits);
+        store(carrier, x, fpemu_split_slice(load(carrier, x), exponent, piece, c->split.bits));
     }
 }
 
@@ -167,7 +140,7 @@ int fpemu_operand_exponent(gemm_tile *w, const gemm_operand *s, size_t o)
     int exponent;
     for (size_t k = 0; k < depth; k += 64) {
         const size_t n = depth - k < 64 ? depth - k : 64;
-        gather_numbers(carrier, (char *)some, p + (ptrdiff_t)k * s->step_k * size, s->step_k, n);
+        put_numbers(c, carrier == 32, p + (ptrdiff_t)k * s->step_k * size, 0, s->step_k, 1, n, n, 1, some);
         if (s->target)
             round_numbers(w, s, 0, n, some);
         for (size_t i = 0; i < n; i++) {
@@ -184,23 +157,20 @@ static void read_elements(gemm_tile *w, const gemm_operand *s, unsigned piece, s
                           size_t nk, size_t out_o, size_t out_l, void *out, void *room)
 {
     const int carrier = w->call->targets.carrier;
-    const int along_k = s->index_k == 1; /* lines are runs of the index */
+    const int along_k = s->index_k == 1, narrow = is_narrow(w->call); /* lines are runs of the index */
     const size_t lines = along_k ? count : nk, length = along_k ? nk : count;
-    const ptrdiff_t step_line = along_k ? s->step_o : s->step_k, step = along_k ? s->step_k : s->step_o;
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t lined_o = along_k ? length : 1, lined_l = along_k ? 1 : length;
     const char *p = (const char *)s->p +
                     ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o + (ptrdiff_t)k0 * s->step_k) *
                         (ptrdiff_t)size;
     if (!s->target && !w->call->split.terms) {
-        put_numbers(w->call, p, s->step_o, s->step_k, count, nk, out_o, out_l, out);
+        put_numbers(w->call, narrow, p, s->step_o, s->step_k, count, nk, out_o, out_l, out);
         return;
     }
-    const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
-    const int in_place = is_narrow(w->call) && carrier == 32 && out_step == 1 && out_line == length;
+    const int in_place = narrow && carrier == 32 && out_o == lined_o && out_l == lined_l;
     char *const lined = (char *)(in_place ? out : room);
-    for (size_t line = 0; line < lines; line++)
-        gather_numbers(carrier, lined + line * length * size, p + (ptrdiff_t)line * step_line * (ptrdiff_t)size, step,
-                       length);
+    put_numbers(w->call, carrier == 32, p, s->step_o, s->step_k, count, nk, lined_o, lined_l, lined);
     if (w->call->split.bits) {
         take_slices(w, s, piece, first, lines, length, lined);
     } else if (w->call->split.terms) {
@@ -215,8 +185,7 @@ static void read_elements(gemm_tile *w, const gemm_operand *s, unsigned piece, s
                               lined + line * length * size);
     }
     if (!in_place)
-        put_numbers(w->call, lined, (ptrdiff_t)(along_k ? length : 1), (ptrdiff_t)(along_k ? 1 : length), count, nk,
-                    out_o, out_l, out);
+        put_numbers(w->call, narrow, lined, (ptrdiff_t)lined_o, (ptrdiff_t)lined_l, count, nk, out_o, out_l, out);
 }
 
 void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,

@@ -19,6 +19,6 @@ int fpemu_operand_exponent(gemm_tile *w, const gemm_operand *s, size_t o);
 
 /* n numbers of a vector from p on, `step` apart, rounded: as numbers of the carrier. Not where random bits are drawn, or
  * the operand has no loop for its target. */
-void fpemu_operand_line(const gemm_operand *s, int carrier, const void *p, ptrdiff_t step, size_t n, void *out);
+void fpemu_operand_line(const gemm_call *c, const gemm_operand *s, const void *p, ptrdiff_t step, size_t n, void *out);
 
 #endif /* FPEMU_GEMM_OPERANDS_H */

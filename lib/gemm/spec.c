@@ -81,10 +81,7 @@ static const struct block_unit {
 
 static int has_name(const struct core_figures *f, fpemu_name operands)
 {
-    for (int i = 0; i < NAMED; i++)
-        if (f->operands[i] == operands && operands != FPEMU_NAME_NONE)
-            return 1;
-    return 0;
+    return operands != FPEMU_NAME_NONE && memchr(f->operands, (int)operands, NAMED) != NULL;
 }
 
 /* The figures of an accumulator by a row of the table. */
@@ -390,6 +387,8 @@ static int take_tensor_core(reader *r, fpemu_gemm_spec *spec)
     return take_options(r, &spec->sum, 0);
 }
 
+static const char *const model_names[FPEMU_MODEL_COUNT] = {"", "seq", "chunk", "pairwise", "kahan", "fused", "int"};
+
 static int take_model(reader *r, fpemu_gemm_spec *spec)
 {
     static const char *const expected = "seq, chunk, pairwise, kahan, tc, fused, int, fp32 or fp64";
@@ -402,19 +401,11 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
             s->model = FPEMU_MODEL_SEQUENTIAL;
             return fpemu_format_named(wide ? FPEMU_NAME_BINARY64 : FPEMU_NAME_BINARY32, &s->inner.format) == FPEMU_OK;
         }
-    if (fpemu_word_is(word, length, "seq"))
-        s->model = FPEMU_MODEL_SEQUENTIAL;
-    else if (fpemu_word_is(word, length, "pairwise"))
-        s->model = FPEMU_MODEL_PAIRWISE;
-    else if (fpemu_word_is(word, length, "kahan"))
-        s->model = FPEMU_MODEL_KAHAN;
-    else if (fpemu_word_is(word, length, "chunk"))
-        s->model = FPEMU_MODEL_CHUNKED;
-    else if (fpemu_word_is(word, length, "int"))
-        s->model = FPEMU_MODEL_INTEGER;
-    else if (fpemu_word_is(word, length, "tc") || fpemu_word_is(word, length, "fused"))
+    for (uint8_t i = 1; i < FPEMU_MODEL_COUNT; i++)
+        s->model = fpemu_word_is(word, length, model_names[i]) ? i : s->model;
+    if (fpemu_word_is(word, length, "tc"))
         s->model = FPEMU_MODEL_FUSED;
-    else {
+    if (!s->model) {
         /* a format alone is the format of a sum */
         char sum[48];
         fpemu_gemm_spec meant;
@@ -513,9 +504,11 @@ static int take_spec(reader *r, fpemu_gemm_spec *spec)
     if (!take_model(r, spec))
         return 0;
     skip_space(r);
+    static const char *const keys[] = {"a", "b", "ab", "product", "out"};
+    static const uint8_t of_key[] = {1, 2, 3, 4, 8}; /* which of the targets */
+    fpemu_target *const targets[] = {&spec->a, &spec->b, &spec->product, &spec->out};
     int seen = 0;
     while (take(r, ';')) {
-        static const char *const keys[] = {"a", "b", "ab", "product", "out"};
         const size_t start = r->at;
         fpemu_target t;
         int key = 0;
@@ -534,20 +527,14 @@ static int take_spec(reader *r, fpemu_gemm_spec *spec)
                 return 0;
             continue;
         }
-        const int bits = key == 0 ? 1 : key == 1 ? 2 : key == 2 ? 3 : key == 3 ? 4 : 8;
+        const int bits = key == 5 ? seen : of_key[key];
         if (key == 5 || (seen & bits))
             return fail(r, start, "a=, b=, ab=, product=, out=, splits= or start=c, each once");
         seen |= bits;
         if (!(bits & 3 ? take_target(r, &t) : take_rounded(r, &t)))
             return 0;
-        if (bits & 1)
-            spec->a = t;
-        if (bits & 2)
-            spec->b = t;
-        if (bits == 4)
-            spec->product = t;
-        if (bits == 8)
-            spec->out = t;
+        for (int i = 0; i < 4; i++)
+            *targets[i] = bits >> i & 1 ? t : *targets[i];
     }
     imply_pieces(spec);
     return r->at >= r->length || fail(r, r->at, "';' or the end");
@@ -619,6 +606,13 @@ static void write_target(writer *w, const char *before, const fpemu_target *t)
 static int has_no_format(const fpemu_target *t)
 {
     return t->format.kind == FPEMU_KIND_INVALID;
+}
+
+/* A target, if there is one. */
+static void write_key(writer *w, const char *key, const fpemu_target *t)
+{
+    if (!has_no_format(t))
+        write_target(w, key, t);
 }
 
 static int equal_targets(const fpemu_target *a, const fpemu_target *b)
@@ -716,7 +710,6 @@ static void write_fused(writer *w, const fpemu_gemm_spec *spec, fpemu_gemm_spec 
 
 fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity)
 {
-    static const char *const models[FPEMU_MODEL_COUNT] = {"", "seq(", "chunk(", "pairwise(", "kahan(", "", "int("};
     if (text && capacity > 0)
         text[0] = '\0';
     if (!spec || !text)
@@ -727,26 +720,24 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
         (s->model == FPEMU_MODEL_CHUNKED && s->chunk == 0) || !fpemu_splits_exist(spec) ||
         (s->model == FPEMU_MODEL_FUSED && !core_dot_steps_exist(s)))
         return FPEMU_ERROR_ARGUMENT;
-    const fpemu_format *const rounded[] = {&spec->product.format, &spec->out.format, &s->inner.format,
-                                           &s->outer.format};
-    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++)
-        if (!core_takes_sums(rounded[i]))
-            return FPEMU_ERROR_UNSUPPORTED;
+    if (!core_takes_sums(&spec->product.format) || !core_takes_sums(&spec->out.format) ||
+        !core_takes_sums(&s->inner.format) || !core_takes_sums(&s->outer.format))
+        return FPEMU_ERROR_UNSUPPORTED;
     writer w;
     fpemu_gemm_spec core; /* what the name of a tensor core implies */
     memset(&core, 0, sizeof core);
     w.length = 0;
     w.status = FPEMU_OK;
-    write_text(&w, models[s->model]);
     if (s->model == FPEMU_MODEL_FUSED) {
         write_fused(&w, spec, &core);
     } else if (s->model == FPEMU_MODEL_INTEGER) {
-        write_number(&w, "", s->width);
+        write_number(&w, "int(", s->width);
         write_text(&w, s->wrap ? ",wrap" : ",saturate");
     } else {
+        write_text(&w, model_names[s->model]);
         if (s->model == FPEMU_MODEL_CHUNKED)
-            write_number(&w, "", s->chunk);
-        write_target(&w, s->model == FPEMU_MODEL_CHUNKED ? "," : "", &s->inner);
+            write_number(&w, "(", s->chunk);
+        write_target(&w, s->model == FPEMU_MODEL_CHUNKED ? "," : "(", &s->inner);
         if (s->model == FPEMU_MODEL_CHUNKED && !equal_targets(&s->inner, &s->outer))
             write_target(&w, ",", &s->outer);
     }
@@ -754,17 +745,13 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     core.splits = spec->splits;
     imply_pieces(&core);
     const int a = !equal_targets(&spec->a, &core.a), b = !equal_targets(&spec->b, &core.b);
-    const int both = a && b && equal_targets(&spec->a, &spec->b) && !has_no_format(&spec->a);
-    if (both)
-        write_target(&w, "; ab=", &spec->a);
-    if (a && !both && !has_no_format(&spec->a))
-        write_target(&w, "; a=", &spec->a);
-    if (b && !both && !has_no_format(&spec->b))
-        write_target(&w, "; b=", &spec->b);
-    if (!has_no_format(&spec->product))
-        write_target(&w, "; product=", &spec->product);
-    if (!has_no_format(&spec->out))
-        write_target(&w, "; out=", &spec->out);
+    const int both = a && b && equal_targets(&spec->a, &spec->b);
+    if (a)
+        write_key(&w, both ? "; ab=" : "; a=", &spec->a);
+    if (b && !both)
+        write_key(&w, "; b=", &spec->b);
+    write_key(&w, "; product=", &spec->product);
+    write_key(&w, "; out=", &spec->out);
     if (spec->splits)
         write_text(&w, "; splits=");
     write_text(&w, split_names[spec->splits]);

@@ -4,18 +4,6 @@
 
 #include "targets.h"
 
-/* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
-static int has_fast(const fpemu_format *f, const core_plan64 *p)
-{
-    const uint64_t past = p->overflow[0];
-    return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
-           f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP &&
-           (p->mode == FPEMU_MODE_RNE || p->mode == FPEMU_MODE_SR) && p->zero[1] == CORE_SIGN64 &&
-           p->max[0] == p->max[1] && p->nan[0] == p->nan[1] && p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) &&
-           p->infinite[0] == past && p->overflow[1] == p->infinite[1] && p->overflow[1] == (past | CORE_SIGN64) &&
-           (past == CORE_INF64 || past == p->max[0]);
-}
-
 /* The status; where it is an error, of that argument, which the words name. */
 static fpemu_status refused_at(fpemu_why *why, fpemu_argument argument, fpemu_status status)
 {
@@ -49,23 +37,21 @@ static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int
     return refused_at(why, argument, status);
 }
 
-static gemm_target fast_target(const core_target *rule, const fpemu_target *t)
+/* The target of a rule, whose plan takes its fast form. */
+static gemm_target fast_target(core_target *rule, const fpemu_target *t)
 {
-    const core_plan64 *const p = &rule->plan;
-    gemm_target target = {NULL, NULL, 0, 0, 0};
-    if (rule->given) {
-        target.is_short = (uint8_t)(!rule->nan_is_error && core_dot_short(&t->format, p));
-        target.has_fast = (uint8_t)has_fast(&t->format, p);
-        target.within = t->format.has_zero;
-    }
+    gemm_target target = {NULL, NULL, 0, 0};
+    if (!rule->given)
+        return target;
+    core_plan64 fast = rule->plan;
+    core_choose_fast64(&fast, &t->format);
+    if (is_one_loop(fast.rule, fast.wrap))
+        rule->plan = fast;
+    target.is_short = (uint8_t)(!rule->nan_is_error && core_dot_short(&t->format, &fast));
+    target.within = t->format.has_zero;
+    rule->by_addition = (fast.rule == CORE_RULE_SHIFTER_PASS || fast.rule == CORE_RULE_SHIFTER_STOP) &&
+                        rule->by_binary64 && fast.mode == FPEMU_MODE_RNE && rule->flushed == 0 && FLT_EVAL_METHOD == 0;
     return target;
-}
-
-/* Whether core_dot_add serves a target. */
-static uint8_t adds(const gemm_target *t, const core_target *rule)
-{
-    return t->has_fast && rule->by_binary64 && rule->plan.mode == FPEMU_MODE_RNE && rule->flushed == 0 &&
-           FLT_EVAL_METHOD == 0;
 }
 
 static fpemu_status refuse(fpemu_why *why, core_reason reason)
@@ -215,36 +201,33 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
         return refuse(why, spec ? REASON_NO_TYPE : REASON_NO_SPEC);
     const fpemu_accumulator *s = &spec->sum;
     core_dot *const d = &t->dot;
+    const int slices = spec->splits == FPEMU_SPLITS_INT8;
+    const int narrow = carrier == 32 || slices || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
+    const struct {
+        core_target *rule;
+        const fpemu_target *target;
+        int carrier, narrow;
+    } rounded[] = {{&d->product, &spec->product, 64, narrow},
+                   {&d->inner, &s->inner, 64, core_dot_sums_are_narrow(spec, narrow)},
+                   {&d->outer, &s->outer, 64, narrow},
+                   {&d->out, &spec->out, carrier, 0}};
     fpemu_status status = check_operand(&spec->a, carrier, FPEMU_ARGUMENT_A, why);
     if (!status)
         status = check_operand(&spec->b, carrier, FPEMU_ARGUMENT_B, why);
+    for (int i = 0; i < 4 && !status; i++)
+        status = prepare_target(rounded[i].rule, rounded[i].target, rounded[i].carrier, rounded[i].narrow,
+                                (fpemu_argument)(FPEMU_ARGUMENT_PRODUCT + i), why);
     if (status)
         return status;
-    const int slices = spec->splits == FPEMU_SPLITS_INT8;
-    const int narrow = carrier == 32 || slices || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
-    if (!status)
-        status = prepare_target(&d->product, &spec->product, 64, narrow, FPEMU_ARGUMENT_PRODUCT, why);
-    if (!status)
-        status =
-            prepare_target(&d->inner, &s->inner, 64, core_dot_sums_are_narrow(spec, narrow), FPEMU_ARGUMENT_INNER, why);
-    if (!status)
-        status = prepare_target(&d->outer, &s->outer, 64, narrow, FPEMU_ARGUMENT_OUTER, why);
-    if (!status)
-        status = prepare_target(&d->out, &spec->out, carrier, 0, FPEMU_ARGUMENT_OUT, why);
-    if (!status)
-        status = refuse(why, check_fields(spec));
     fpemu_argument operand = FPEMU_ARGUMENT_NONE;
-    if (!status)
-        status = refuse(why, check_model(spec, &operand));
-    if (!status)
-        status = refuse(why, check_splits(spec, &operand));
-    if (operand && status)
-        status = refused_at(why, operand, status);
-    if (status)
-        return status;
+    core_reason reason = check_fields(spec);
+    reason = reason ? reason : check_model(spec, &operand);
+    reason = reason ? reason : check_splits(spec, &operand);
+    if (reason)
+        return operand ? refused_at(why, operand, refuse(why, reason)) : refuse(why, reason);
     core_dot_make(d, spec, carrier);
+    fpemu_target wide = {.rounding = fpemu_rounding_nearest()};
     if (slices) { /* a term's products are a chunk, added exactly */
-        fpemu_target wide = {.rounding = fpemu_rounding_nearest()};
         (void)fpemu_format_named(FPEMU_NAME_BINARY64, &wide.format);
         d->model = FPEMU_MODEL_CHUNKED;
         d->outer = d->inner;
@@ -254,13 +237,8 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     t->binary32 = (uint8_t)narrow;
     t->nan_is_error = d->product.nan_is_error || d->inner.nan_is_error || d->outer.nan_is_error || d->out.nan_is_error;
     t->product = fast_target(&d->product, &spec->product);
-    t->inner = fast_target(&d->inner, &s->inner);
-    if (slices)
-        t->inner.is_short = t->inner.has_fast = 0; /* the rule is binary64's */
+    t->inner = fast_target(&d->inner, slices ? &wide : &s->inner);
     t->outer = fast_target(&d->outer, slices ? &s->inner : &s->outer);
-    d->product.by_addition = adds(&t->product, &d->product);
-    d->inner.by_addition = adds(&t->inner, &d->inner);
-    d->outer.by_addition = adds(&t->outer, &d->outer);
     fpemu_gemm_point(t, spec);
     return FPEMU_OK;
 }

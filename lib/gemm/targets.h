@@ -11,7 +11,6 @@ typedef struct gemm_target {
     const core_target *rule;
     const fpemu_rounding *rounding;
     uint8_t is_short; /* what binary64 rounds to odd has the bits */
-    uint8_t has_fast; /* the loops round_nearest, round_stochastic serve */
     uint8_t within;   /* the loop count_sums serves */
 } gemm_target;
 
@@ -23,6 +22,12 @@ typedef struct gemm_targets {
     uint8_t binary32; /* operands are numbers of binary32: so binary64 holds every product */
     uint8_t nan_is_error;
 } gemm_targets;
+
+/* Whether one loop rounds by a plan that has its fast form, and finishes. */
+static inline int is_one_loop(uint8_t rule, uint8_t wrap)
+{
+    return rule != CORE_RULE_AFFINE && rule != CORE_RULE_FULL_RANGE_GRID && rule != CORE_RULE_SHIFTER_GRID && !wrap;
+}
 
 static inline int is_zero(const void *p, size_t n)
 {

@@ -7,60 +7,6 @@ static void spread(size_t n, double x, double *to)
         to[i] = x;
 }
 
-/* binary64, rounded to odd, taken to a format of binary32's range or less (lib/gemm/targets.c, has_fast): adding and
- * subtracting a multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some NaN. */
-FPEMU_FN double dot_finish_wide(const core_plan64 *p, double magnitude, double x)
-{
-    const double y = magnitude > core_value64(p->max[0]) ? core_value64(p->overflow[0]) : magnitude;
-    return core_value64(core_bits64(y) | (core_bits64(x) & CORE_SIGN64));
-}
-
-/* Bits of the power of two of x, no less than the smallest normal one, and so far from the carrier's end that there is
- * room for steps. */
-FPEMU_FN uint64_t dot_binade(const core_plan64 *p, double x)
-{
-    const uint64_t e = core_bits64(x) & CORE_INF64, most = UINT64_C(1923) << 52, kept = e > most ? most : e;
-    return kept < p->emin_bits ? p->emin_bits : kept;
-}
-
-FPEMU_FN double dot_nearest_wide(const core_plan64 *p, double x)
-{
-    const double a = core_value64(core_bits64(x) & ~CORE_SIGN64);
-    const double c = core_value64(dot_binade(p, x) + ((uint64_t)p->d_norm << 52)), sum = a + c;
-    return dot_finish_wide(p, sum - c, x);
-}
-
-/* Variant A: up iff the fraction's top 32 bits plus r carry. */
-FPEMU_FN double dot_stochastic_wide(const core_plan64 *p, double x, uint32_t r)
-{
-    const uint64_t e = dot_binade(p, x);
-    const double a = core_value64(core_bits64(x) & ~CORE_SIGN64);
-    const double step = core_value64(e - ((uint64_t)(52 - p->d_norm) << 52));
-    const double c = core_value64(e + ((uint64_t)p->d_norm << 52)), sum = a + c, nearest = sum - c;
-    const double below = nearest > a ? nearest - step : nearest;
-    /* 2^32 / step; step is no subnormal */
-    const double scale = core_value64(((UINT64_C(2046) + 32) << 52) - core_bits64(step));
-    const double field = core_value64(UINT64_C(0x4330000000000000) | r) - 4503599627370496.0;
-    const double up = core_dot_cut((a - below) * scale) + field >= 4294967296.0 ? step : 0;
-    const double y = a <= core_value64(CORE_INF64 - 1) ? below + up : a;
-    return dot_finish_wide(p, y, x);
-}
-
-static void round_nearest(const core_plan64 *plan, size_t n, const double *x, const uint32_t *r, double *y)
-{
-    const core_plan64 p = *plan;
-    (void)r;
-    SIMD for (size_t i = 0; i < n; i++)
-        y[i] = dot_nearest_wide(&p, x[i]);
-}
-
-static void round_stochastic(const core_plan64 *plan, size_t n, const double *x, const uint32_t *r, double *y)
-{
-    const core_plan64 p = *plan;
-    SIMD for (size_t i = 0; i < n; i++)
-        y[i] = dot_stochastic_wide(&p, x[i], r[i]);
-}
-
 /* Counts of finite v * w + u within the ends, which are given to odd and as results y: as core_dot_count has them. What is
  * inexact is swamped where y is one of the two terms. 0 where something may be no such sum. */
 static int count_sums(const core_plan64 *p, size_t n, const double *v, const double *w, const double *u,

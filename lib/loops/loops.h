@@ -158,9 +158,6 @@ typedef struct kernels {
 
     /* dot products: dot.inc.c */
     void (*spread)(size_t n, double x, double *to);
-    /* as round, for formats that has_fast of lib/gemm/targets.c knows: nearest, stochastic */
-    void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
-    void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
     /* counts of v * w + u with results y, or 0 where some may be past the ends */
     int (*count_sums)(const core_plan64 *p, size_t n, const double *v, const double *w, const double *u,
                       const double *odd, const double *y, tile_counts *c, uint64_t *swamped);

@@ -344,8 +344,6 @@ const kernels KERNELS = {
     .exact16 = {exact_f16, exact_bf16},
     .extremes16 = {extremes_f16, extremes_bf16},
     .spread = spread,
-    .round_nearest = round_nearest,
-    .round_stochastic = round_stochastic,
     .count_sums = count_sums,
     .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),
               MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},
