@@ -10,20 +10,24 @@ extern "C" {
 #endif
 
 /* Which of its two neighbours a number x becomes, the values u and w of the format with u < |x| < w in magnitude. All
- * modes but rtp and rtn treat -x as the mirror image of x. doc/numerics.md, 4. */
+ * modes but rtp, rtn and rnp treat -x as the mirror image of x. doc/numerics.md, 4. */
 typedef enum fpemu_mode {
-    FPEMU_MODE_RNE = 0, /* the nearer; in the middle, the even multiple of w - u */
-    FPEMU_MODE_RNA = 1, /* the nearer; in the middle, away from zero */
-    FPEMU_MODE_RNZ = 2, /* the nearer; in the middle, toward zero */
-    FPEMU_MODE_RTZ = 3, /* toward zero */
-    FPEMU_MODE_RAZ = 4, /* away from zero */
-    FPEMU_MODE_RTP = 5, /* toward +infinity */
-    FPEMU_MODE_RTN = 6, /* toward -infinity */
-    FPEMU_MODE_RTO = 7, /* the odd multiple of w - u */
-    FPEMU_MODE_SR = 8,  /* stochastic: w with probability (|x| - u) / (w - u), to within the random bits */
-    FPEMU_MODE_SE = 9,  /* stochastic: either with probability 1/2 */
-    FPEMU_MODE_COUNT = 10
+    FPEMU_MODE_RNE = 0,  /* the nearer; in the middle, the even multiple of w - u */
+    FPEMU_MODE_RNA = 1,  /* the nearer; in the middle, away from zero */
+    FPEMU_MODE_RNZ = 2,  /* the nearer; in the middle, toward zero */
+    FPEMU_MODE_RTZ = 3,  /* toward zero */
+    FPEMU_MODE_RAZ = 4,  /* away from zero */
+    FPEMU_MODE_RTP = 5,  /* toward +infinity */
+    FPEMU_MODE_RTN = 6,  /* toward -infinity */
+    FPEMU_MODE_RTO = 7,  /* the odd multiple of w - u */
+    FPEMU_MODE_SR = 8,   /* stochastic: w with probability (|x| - u) / (w - u), to within the random bits */
+    FPEMU_MODE_SE = 9,   /* stochastic: either with probability 1/2 */
+    FPEMU_MODE_RNP = 10, /* the nearer; in the middle, toward +infinity */
+    FPEMU_MODE_COUNT = 11
 } fpemu_mode;
+
+/* Whether a mode takes random bits. */
+#define FPEMU_MODE_DRAWS(mode) ((mode) == FPEMU_MODE_SR || (mode) == FPEMU_MODE_SE)
 
 /* How stochastic rounding (sr) decides by N random bits R, 0 <= R < 2^N, with v = (|x| - u) / (w - u): the larger
  * magnitude is taken if the line holds (IEEE P3109, 4.7.4; Fitzgibbon and Felix, ARITH 2025). */

@@ -130,7 +130,7 @@ core_reason fpemu_use_refused(const fpemu_format *f, const fpemu_rounding *r, in
     if (use < FPEMU_USE_FUNCTION_TABLE)
         return REASON_NONE;
     /* what depends on the place of an element, or is said of an array, is in no table */
-    if (r->mode >= FPEMU_MODE_SR)
+    if (CORE_DRAWS(r->mode))
         return REASON_DRAWN_TABLE;
     return core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan ? REASON_NAN_TABLE : REASON_NONE;
 }

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
                 r.overflow = (uint8_t)below(4);
             if (i % 4 == 2)
                 r.nan = FPEMU_NAN_MAX;
-            if (i % 5 > 2 && r.mode >= FPEMU_MODE_SR) /* some random bits are all 0 or 1 then */
+            if (i % 5 > 2 && FPEMU_MODE_DRAWS(r.mode)) /* some random bits are all 0 or 1 then */
                 r.bits = i % 5 == 3 ? 8 : 2;
             const int carrier = i % 2 ? 64 : 32;
             if (fpemu_check(&f, &r, carrier, NULL))

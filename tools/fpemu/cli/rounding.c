@@ -154,7 +154,7 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
 void cli_rounding_refuse_idle(const cli_rounding *rounding)
 {
     const fpemu_rounding result = cli_rounding_get(rounding);
-    const bool draws = result.mode == FPEMU_MODE_SR || result.mode == FPEMU_MODE_SE;
+    const bool draws = FPEMU_MODE_DRAWS(result.mode);
     if (rounding->random != NULL && !draws) {
         cli_usage("%s: the rounding %s draws no random bits; sr and se do", rounding->random,
                   rounding->mode != NULL ? rounding->mode : "rne");
