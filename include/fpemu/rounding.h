@@ -81,7 +81,9 @@ typedef enum fpemu_compat {
     FPEMU_COMPAT_MUPPET = 8,
     /* ggml's quantisers of Q4_0, Q4_1, Q5_0, Q5_1 (rules ggml-0, ggml-1) and Q8_0, mode rna: doc/blocks.md, 2.7. */
     FPEMU_COMPAT_GGML = 9,
-    FPEMU_COMPAT_COUNT = 10
+    /* PyTorch's casts to e8m0: magnitudes, in rne with ties away from zero. */
+    FPEMU_COMPAT_PYTORCH_CAST = 10,
+    FPEMU_COMPAT_COUNT = 11
 } fpemu_compat;
 
 /* How to round. All zero bits: to nearest even, and past the ends what the format says. Random bits are a function of
@@ -113,7 +115,7 @@ fpemu_rounding fpemu_rounding_stochastic(uint64_t seed, uint64_t stream);
 
 /* Reads a mode by its short or long name ("rne", "toward-zero", "sr", ...) or a compatibility setting by its own
  * ("qpytorch", "qpytorch-sr", "qpytorch-fixed", "qpytorch-fixed-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se",
- * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "muppet", "ggml"). Sets mode, overflow,
+ * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "pytorch-cast", "muppet", "ggml"). Sets mode, overflow,
  * nan and compat; all other fields become 0. `error` may be NULL. FPEMU_ERROR_SPEC, and *rounding all zero, to nearest
  * even, for another text. */
 fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);

@@ -244,7 +244,7 @@ FPEMU_FN uintw core_last_inside(const core_plan *p)
 /* Whether core_element_power does what the plan asks: that of e8m0, powers of two from 2^-127 on and nothing else. */
 FPEMU_FN int core_rounds_to_powers(const core_plan *p)
 {
-    return p->rule == CORE_RULE_ANY && p->negative && !p->compat && p->mode <= FPEMU_MODE_SE &&
+    return p->rule == CORE_RULE_ANY && p->negative && !p->compat && p->mode < FPEMU_MODE_COUNT &&
            p->d_norm == CARRIER_MANTISSA && p->p1 == 1 && !p->odd && p->in_min == p->emin_bits && !p->out_min &&
            p->zero[0] == p->emin_bits && p->zero[1] == p->emin_bits && p->emin_bits == core_power(-127) &&
            p->nan[0] == p->negative && p->nan[1] == p->negative;

@@ -14,7 +14,7 @@ NANS = (None, "keep", "max", "signmax", "zero", "error")
 VARIANTS = ("a", "b", "c")
 GENERATORS = ("hash", "philox")
 COMPATS = (None, "qpytorch", "lee-inf", "cpfloat", "ml-dtypes", "cuda", "pytorch-multiply", "pytorch-divide", "muppet",
-           "ggml")
+           "ggml", "pytorch-cast")
 
 
 def _index(names: tuple[str | None, ...], name: str | None, what: str) -> int:
@@ -114,8 +114,9 @@ def rounding(text: str | Rounding = "rne", *, seed: int = 0, stream: int = 0, of
 
     text: a mode: "rne", "rna", "rnz", "rnp" (to the nearest; ties to even, away from zero, to zero, up), "rtz", "raz",
         "rtp", "rtn" (toward zero, away from it, up, down), "rto" (to odd), "sr" (stochastic: up with the probability of
-        the distance), "se" (up or down alike); long names such as "toward-zero"; or whose rounding to follow: "qpytorch",
-        "qpytorch-sr", "lee", "cpfloat-sr", "nvidia", "ml-dtypes", "pytorch-multiply", ... (`fpemu_rounding_parse`).
+        the distance), "se" (up or down alike); long names such as "toward-zero"; or whose rounding to follow:
+        "qpytorch", "qpytorch-sr", "lee", "cpfloat-sr", "nvidia", "ml-dtypes", "pytorch-multiply", ...
+        (`fpemu_rounding_parse`).
     seed, stream: integers of 64 bits. Numbers of different streams are independent: say, one for each tensor and step.
     offset: index of the first element in its stream; a tensor rounded slice by slice, each slice with the offset of its
         first element, gets the bits of one call.

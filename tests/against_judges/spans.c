@@ -33,8 +33,9 @@ enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Compatibility settings, and formats for them; a setting also goes with other modes than its own. */
 static const char *const settings[] = {
-    "qpytorch",  "qpytorch-sr",   "lee-inf",        "cpfloat-sr",        "cpfloat-se",       "nvidia",
-    "ml-dtypes", "ml-dtypes-sat", "qpytorch-fixed", "qpytorch-fixed-sr", "pytorch-multiply", "pytorch-divide",
+    "qpytorch",         "qpytorch-sr",    "lee-inf",       "cpfloat-sr",     "cpfloat-se",
+    "nvidia",           "ml-dtypes",      "ml-dtypes-sat", "qpytorch-fixed", "qpytorch-fixed-sr",
+    "pytorch-multiply", "pytorch-divide", "pytorch-cast",
 };
 static const char *const set_specs[] =
     LIST("fp16", "bf16", "e4m3fn", "e5m2", "e2m1", "ue4m3", "e8m0", "fp16:nosub", "p3109(8,3,se)", "e4m3fnuz",

@@ -488,7 +488,8 @@ START_TEST(roundings)
              {"nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
              {"ml-dtypes", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, 0, FPEMU_COMPAT_ML_DTYPES},
              {"ml-dtypes-sat", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, 0, FPEMU_COMPAT_ML_DTYPES},
-             {"pytorch-divide", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE});
+             {"pytorch-divide", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE},
+             {"pytorch-cast", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_CAST});
     fpemu_rounding r;
     fpemu_parse_error error;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -40,6 +40,7 @@ static const word compat_words[] = {{"none", FPEMU_COMPAT_NONE},
                                     {"cuda", FPEMU_COMPAT_CUDA},
                                     {"pytorch-multiply", FPEMU_COMPAT_PYTORCH_MULTIPLY},
                                     {"pytorch-divide", FPEMU_COMPAT_PYTORCH_DIVIDE},
+                                    {"pytorch-cast", FPEMU_COMPAT_PYTORCH_CAST},
                                     {NULL, 0}};
 
 static uint8_t read_word(const char *option, const word *words, const char *text)
