@@ -274,7 +274,7 @@ FPEMU_FN uint32_t gpu_run_index(const gpu_blocks_job32 *j, const core_codebook *
         return k;
     if (t <= fast->values[0] || k == last)
         return k;
-    return table->mode < FPEMU_MODE_SR
+    return !CORE_DRAWS(table->mode)
                ? core_codebook_between32(table, k, t, r)
                : k + (uint32_t)core_search_up32(table->mode, table->n, t, fast->values[k], fast->values[k + 1], r);
 }
@@ -392,7 +392,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 }
             }
         }
-        if (mode >= FPEMU_MODE_SR)
+        if (CORE_DRAWS(mode))
             one_key = gpu_run_key(&job->random, job->offset + first, 128 * GPU_RUN_STRIPS, &words, &word_high);
         if (!known && scaled) {
             lanes_group_max_of_four(amax, group);
@@ -452,7 +452,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 const uint32_t by = lanes_from(down, from), s = way == GPU_RUN_POWERS ? 0 : lanes_from(to, from);
                 const uint32_t b = job->element_bits;
                 uint32_t r[4] = {0, 0, 0, 0}, y[4];
-                if (mode >= FPEMU_MODE_SR)
+                if (CORE_DRAWS(mode))
                     gpu_run_bits(&job->random, philox, &words, job->offset + i, r);
                 UNROLLED for (unsigned k = 0; k < 4; k++)
                     y[k] = gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, many, &OF(lane, l), by, s,

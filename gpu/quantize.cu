@@ -5,7 +5,7 @@
 /* Blocks that a multiprocessor is to hold: their loads are under way while others round. */
 static constexpr __host__ __device__ int blocks_of(int mode, int counts)
 {
-    return counts == GPU_COUNT_ALL ? 2 : counts && mode >= FPEMU_MODE_SR ? 3 : 4;
+    return counts == GPU_COUNT_ALL ? 2 : counts && CORE_DRAWS(mode) ? 3 : 4;
 }
 
 /* Codes by which kernels differ: their bytes, and how a device converts to them. 0: no codes. */
@@ -212,7 +212,7 @@ static kernel<Job> of_arrays(const Job *job)
             return known<Job, form, rule, mode, type, code, true, counts>;
     } else {
         const gpu_quantize_call *const j = &job->call;
-        const bool words = mode < FPEMU_MODE_SR || gpu_random_of(&j->random) == GPU_RANDOM_WORDS;
+        const bool words = !CORE_DRAWS(mode) || gpu_random_of(&j->random) == GPU_RANDOM_WORDS;
         if constexpr (is_known(form, rule, mode, type, code, counts))
             if (words && (type == GPU_F64 || j->phase != GPU_NO_QUADS)) /* two vectors of doubles lie no better */
                 return known<Job, form, rule, mode, type, code, type == GPU_F64, counts>;
@@ -286,7 +286,7 @@ template <int mode, int counts, class Job> static kernel<Job> of_mode(const Job 
             return of_form<GPU_FORM_FAST, CORE_RULE_SHIFTER_GRID, mode, counts>(job);
         return NULL;
     case CORE_RULE_SHIFTER_PASS:
-        if constexpr (mode >= FPEMU_MODE_SR)
+        if constexpr (CORE_DRAWS(mode))
             return case_of(job, counts).past == GPU_PAST_NAN
                        ? of_form<GPU_FORM_FAST, PASS_TO(GPU_PAST_NAN), mode, counts>(job)
                        : of_form<GPU_FORM_FAST, PASS_TO(GPU_PAST_INFINITE), mode, counts>(job);
@@ -313,7 +313,8 @@ template <int counts, class Job> static kernel<Job> fast_of(const Job *job)
     case FPEMU_MODE_RTN: return of_mode<FPEMU_MODE_RTN, counts>(job);
     case FPEMU_MODE_RTO: return of_mode<FPEMU_MODE_RTO, counts>(job);
     case FPEMU_MODE_SR: return of_mode<FPEMU_MODE_SR, counts>(job);
-    default: return of_mode<FPEMU_MODE_SE, counts>(job);
+    case FPEMU_MODE_SE: return of_mode<FPEMU_MODE_SE, counts>(job);
+    default: return NULL; /* FPEMU_MODE_RNP */
     }
 }
 

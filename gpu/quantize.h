@@ -123,8 +123,9 @@ typedef struct gpu_case {
  * half to twice the input. */
 FPEMU_FN int gpu_is_exact(gpu_case c)
 {
-    return c.mode <= FPEMU_MODE_RTZ && (c.form == GPU_FORM_FAST || c.form == GPU_FORM_FLOAT || c.form == GPU_FORM_ANY ||
-                                        c.form == GPU_FORM_WRAPPED);
+    return (core_to_nearest(c.mode) || c.mode == FPEMU_MODE_RTZ) &&
+           (c.form == GPU_FORM_FAST || c.form == GPU_FORM_FLOAT || c.form == GPU_FORM_ANY ||
+            c.form == GPU_FORM_WRAPPED);
 }
 
 /* How a warp takes elements [from, to) where a lane can have four at a time: in strips of 128 from `first` on, and

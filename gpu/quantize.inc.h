@@ -23,7 +23,7 @@ FPEMU_FN int gpu_short_form(gpu_quantize_job *j)
     }
     if (p->rule == CORE_RULE_POSIT && !p->compat && core_posit_is_quick(p))
         return GPU_FORM_POSIT;
-    if (p->rule == CORE_RULE_AFFINE_FAST && p->mode <= FPEMU_MODE_SE && core_affine_quick_make(&j->quick, p))
+    if (p->rule == CORE_RULE_AFFINE_FAST && p->mode < FPEMU_MODE_COUNT && core_affine_quick_make(&j->quick, p))
         return GPU_FORM_AFFINE;
     return gpu_form(p);
 }
@@ -94,9 +94,9 @@ FPEMU_FN gpu_case gpu_case_of(const gpu_quantize_job *j, int counts)
     c.form = j->call.form;
     c.rule = j->plan.rule;
     c.mode = j->plan.mode;
-    c.past = c.rule != CORE_RULE_SHIFTER_PASS || c.mode < FPEMU_MODE_SR ? GPU_PAST_UNKNOWN
-             : j->plan.fast_nan == CARRIER_INF                          ? GPU_PAST_INFINITE
-                                                                        : GPU_PAST_NAN;
+    c.past = c.rule != CORE_RULE_SHIFTER_PASS || !CORE_DRAWS(c.mode) ? GPU_PAST_UNKNOWN
+             : j->plan.fast_nan == CARRIER_INF                       ? GPU_PAST_INFINITE
+                                                                     : GPU_PAST_NAN;
     c.encode = counts && (j->call.encode == GPU_ENCODE_QUICK ||
                           (j->call.encode >= GPU_ENCODE_FAST && j->call.encode <= GPU_ENCODE_E4M3))
                    ? GPU_ENCODE_FEW
@@ -428,7 +428,7 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
     uint32_t r[4] = {0, 0, 0, 0};
     int64_t q = 0;
     int over;
-    if (c.mode >= FPEMU_MODE_SR)
+    if (CORE_DRAWS(c.mode))
         gpu_bits_of_strip(&j->call.random, c.random, words, lane, index, c.quads ? 1 : 32, r);
     if (c.known) {
         uintw v[4] = {0, 0, 0, 0};
@@ -504,7 +504,7 @@ FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums,
             if (index < from || index >= to)
                 continue;
             const uint32_t r =
-                c.mode >= FPEMU_MODE_SR ? gpu_bits_of_piece(&j->call.random, c.random, words, &OF(lane, l), index) : 0;
+                CORE_DRAWS(c.mode) ? gpu_bits_of_piece(&j->call.random, c.random, words, &OF(lane, l), index) : 0;
             const uintw u = gpu_value(c, gpu_load_code(j->call.x, c.x_size, i));
             int over;
             int64_t q = 0;
@@ -535,7 +535,7 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint32_t *bins
     for (uint64_t b = begin / piece + warp; b <= last_piece; b += warps) {
         const uint64_t from = b * piece < begin ? begin : b * piece, to = (b + 1) * piece < end ? (b + 1) * piece : end;
         const gpu_strips strips = gpu_strips_of(from, to, phase);
-        if (c.mode >= FPEMU_MODE_SR)
+        if (CORE_DRAWS(c.mode))
             gpu_words_next(&words, &j->call.random, from);
         FOR_LANES(l)
             for (int k = 0; k < 3; k++)

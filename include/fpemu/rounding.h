@@ -10,20 +10,24 @@ extern "C" {
 #endif
 
 /* Which of its two neighbours a number x becomes, the values u and w of the format with u < |x| < w in magnitude. All
- * modes but rtp and rtn treat -x as the mirror image of x. doc/numerics.md, 4. */
+ * modes but rtp, rtn and rnp treat -x as the mirror image of x. doc/numerics.md, 4. */
 typedef enum fpemu_mode {
-    FPEMU_MODE_RNE = 0, /* the nearer; in the middle, the even multiple of w - u */
-    FPEMU_MODE_RNA = 1, /* the nearer; in the middle, away from zero */
-    FPEMU_MODE_RNZ = 2, /* the nearer; in the middle, toward zero */
-    FPEMU_MODE_RTZ = 3, /* toward zero */
-    FPEMU_MODE_RAZ = 4, /* away from zero */
-    FPEMU_MODE_RTP = 5, /* toward +infinity */
-    FPEMU_MODE_RTN = 6, /* toward -infinity */
-    FPEMU_MODE_RTO = 7, /* the odd multiple of w - u */
-    FPEMU_MODE_SR = 8,  /* stochastic: w with probability (|x| - u) / (w - u), to within the random bits */
-    FPEMU_MODE_SE = 9,  /* stochastic: either with probability 1/2 */
-    FPEMU_MODE_COUNT = 10
+    FPEMU_MODE_RNE = 0,  /* the nearer; in the middle, the even multiple of w - u */
+    FPEMU_MODE_RNA = 1,  /* the nearer; in the middle, away from zero */
+    FPEMU_MODE_RNZ = 2,  /* the nearer; in the middle, toward zero */
+    FPEMU_MODE_RTZ = 3,  /* toward zero */
+    FPEMU_MODE_RAZ = 4,  /* away from zero */
+    FPEMU_MODE_RTP = 5,  /* toward +infinity */
+    FPEMU_MODE_RTN = 6,  /* toward -infinity */
+    FPEMU_MODE_RTO = 7,  /* the odd multiple of w - u */
+    FPEMU_MODE_SR = 8,   /* stochastic: w with probability (|x| - u) / (w - u), to within the random bits */
+    FPEMU_MODE_SE = 9,   /* stochastic: either with probability 1/2 */
+    FPEMU_MODE_RNP = 10, /* the nearer; in the middle, toward +infinity */
+    FPEMU_MODE_COUNT = 11
 } fpemu_mode;
+
+/* Whether a mode takes random bits. */
+#define FPEMU_MODE_DRAWS(mode) ((mode) == FPEMU_MODE_SR || (mode) == FPEMU_MODE_SE)
 
 /* How stochastic rounding (sr) decides by N random bits R, 0 <= R < 2^N, with v = (|x| - u) / (w - u): the larger
  * magnitude is taken if the line holds (IEEE P3109, 4.7.4; Fitzgibbon and Felix, ARITH 2025). */
@@ -77,7 +81,9 @@ typedef enum fpemu_compat {
     FPEMU_COMPAT_MUPPET = 8,
     /* ggml's quantisers of Q4_0, Q4_1, Q5_0, Q5_1 (rules ggml-0, ggml-1) and Q8_0, mode rna: doc/blocks.md, 2.7. */
     FPEMU_COMPAT_GGML = 9,
-    FPEMU_COMPAT_COUNT = 10
+    /* PyTorch's casts to e8m0: magnitudes, in rne with ties away from zero. */
+    FPEMU_COMPAT_PYTORCH_CAST = 10,
+    FPEMU_COMPAT_COUNT = 11
 } fpemu_compat;
 
 /* How to round. All zero bits: to nearest even, and past the ends what the format says. Random bits are a function of
@@ -109,7 +115,7 @@ fpemu_rounding fpemu_rounding_stochastic(uint64_t seed, uint64_t stream);
 
 /* Reads a mode by its short or long name ("rne", "toward-zero", "sr", ...) or a compatibility setting by its own
  * ("qpytorch", "qpytorch-sr", "qpytorch-fixed", "qpytorch-fixed-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se",
- * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "muppet", "ggml"). Sets mode, overflow,
+ * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "pytorch-cast", "muppet", "ggml"). Sets mode, overflow,
  * nan and compat; all other fields become 0. `error` may be NULL. FPEMU_ERROR_SPEC, and *rounding all zero, to nearest
  * even, for another text. */
 fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);

@@ -151,7 +151,7 @@ static fpemu_status prepare(arith_plan *j, const fpemu_format *f, const fpemu_ro
     j->work = work;
     j->carrier = carrier;
     j->elements = elements;
-    j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
+    j->stochastic = CORE_DRAWS(j->plan.mode);
     j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
     const int random_bits = j->stochastic ? j->plan.n : 0;

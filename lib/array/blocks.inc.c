@@ -15,7 +15,7 @@ typedef struct element_plan {
 /* to_code: what it gives becomes codes. */
 static void element_plan_make(element_plan *e, const fpemu_format *f, const fpemu_rounding *r, int to_code)
 {
-    e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
+    e->stochastic = CORE_DRAWS(core_mode(r));
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
         memset(&e->plan, 0, sizeof e->plan);
@@ -164,7 +164,7 @@ static void block_plan_scales(block_plan *p, const fpemu_format *f, const fpemu_
     p->carrier = carrier;
     p->codes = (uint8_t)codes;
     p->scalar = f->scaling == FPEMU_SCALING_NONE;
-    p->stochastic = core_mode(r) >= FPEMU_MODE_SR;
+    p->stochastic = CORE_DRAWS(core_mode(r));
     p->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     if (p->scalar) {
         memset(&p->block, 0, sizeof p->block);
@@ -1271,7 +1271,7 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
     j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH &&
-                   call->rounding->bits % 32 == 0 && core_mode(call->rounding) <= FPEMU_MODE_SE;
+                   call->rounding->bits % 32 == 0 && core_mode(call->rounding) < FPEMU_MODE_COUNT;
     j->fused = j->fused_pieces = j->codes = 0;
     if (!j->counted && (p->block.sticky & ~CORE_STICKY_VALUES))
         block_own(j)->sticky &= CORE_STICKY_VALUES;

@@ -97,7 +97,7 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
           f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
           (nearest || r->mode == FPEMU_MODE_SR)))
         return REASON_BLOCK_COMPAT;
-    if (!f->scaling && r->compat >= FPEMU_COMPAT_MUPPET) /* settings of blocks alone */
+    if (!f->scaling && (r->compat == FPEMU_COMPAT_MUPPET || r->compat == FPEMU_COMPAT_GGML)) /* of blocks alone */
         return REASON_SCALAR_COMPAT;
     if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
         return REASON_POSIT_MODE;
@@ -132,7 +132,7 @@ core_reason fpemu_use_refused(const fpemu_format *f, const fpemu_rounding *r, in
     if (use < FPEMU_USE_FUNCTION_TABLE)
         return REASON_NONE;
     /* what depends on the place of an element, or is said of an array, is in no table */
-    if (r->mode >= FPEMU_MODE_SR)
+    if (CORE_DRAWS(r->mode))
         return REASON_DRAWN_TABLE;
     return core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan ? REASON_NAN_TABLE : REASON_NONE;
 }

@@ -48,7 +48,7 @@ static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fp
         j->plan.rule = CORE_RULE_AFFINE_FAST;
 #endif
     j->k = fpemu_kernels();
-    j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
+    j->stochastic = CORE_DRAWS(j->plan.mode);
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
     core_choose_fast(&j->plan, f);
     core_compat_choose(&j->plan, f);
@@ -412,7 +412,8 @@ void fpemu_convert_plan(void *plan, const fpemu_format *f, const fpemu_rounding 
     p->counts_in_two =
         !f->has_zero || (p->plan.compat && p->plan.max[0] < p->plan.emin_bits && p->plan.emin_bits < CARRIER_INF);
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
-    p->exact = p->plan.mode <= FPEMU_MODE_RTZ && p->plan.rule != CORE_RULE_POSIT && !p->plan.compat;
+    p->exact = (core_to_nearest(p->plan.mode) || p->plan.mode == FPEMU_MODE_RTZ) && p->plan.rule != CORE_RULE_POSIT &&
+               !p->plan.compat;
     p->own_words = p->plan.mode == FPEMU_MODE_SR && p->plan.n == 32 && !p->philox && p->kernel;
     if (to_code)
         quantize_plan_codes(p, f, r);

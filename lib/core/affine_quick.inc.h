@@ -54,6 +54,7 @@ FPEMU_FN realw core_affine_decide(const core_affine_quick *q, int mode, realw x,
     case FPEMU_MODE_RNE: return n + ((intw)(size + odd) > (intw)half ? to : 0);
     case FPEMU_MODE_RNA: return n + ((intw)(size + outward) > (intw)half ? to : 0);
     case FPEMU_MODE_RNZ: return n + ((intw)(size + (outward ^ 1)) > (intw)half ? to : 0);
+    case FPEMU_MODE_RNP: return n + ((intw)(size + (rest > 0)) > (intw)half ? to : 0);
     case FPEMU_MODE_RTZ: return n + (x > 0 ? -below : above);
     case FPEMU_MODE_RAZ: return n + (x > 0 ? above : -below);
     case FPEMU_MODE_RTP: return n + above;
@@ -133,14 +134,13 @@ FPEMU_FN int core_affine_is_quick(const core_plan *p)
 {
     core_affine_quick q;
     return (p->rule == CORE_RULE_AFFINE_FAST || (p->rule == CORE_RULE_AFFINE && p->compat)) &&
-           p->mode <= FPEMU_MODE_SE && p->nan[0] == p->nan[1] && core_affine_quick_make(&q, p);
+           p->mode < FPEMU_MODE_COUNT && p->nan[0] == p->nan[1] && core_affine_quick_make(&q, p);
 }
 
 /* Whether it makes codes of them, or of an even grid, in a mode without random bits or by 32 of them. */
 FPEMU_FN int core_integers_code_quickly(const core_plan *p, const core_coder *c)
 {
-    return (p->mode <= FPEMU_MODE_RTO || (p->mode == FPEMU_MODE_SR && p->n == 32)) && !p->compat &&
-           c->nan[0] == c->nan[1] &&
+    return (!CORE_DRAWS(p->mode) || (p->mode == FPEMU_MODE_SR && p->n == 32)) && !p->compat && c->nan[0] == c->nan[1] &&
            (p->rule == CORE_RULE_EVEN ? core_fixed_codes_quickly(c)
                                       : core_affine_is_quick(p) && core_affine_codes_quickly(c));
 }

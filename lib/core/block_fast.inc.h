@@ -23,7 +23,7 @@ FPEMU_FN core_pow2_block core_pow2_block_make(const core_block *b, const fpemu_f
     const int fixed = f->kind == FPEMU_KIND_FIXED || (f->kind == FPEMU_KIND_INT && f->zero_point == 0);
     memset(&q, 0, sizeof q);
     int quantum = f->quantum;
-    if (mode > FPEMU_MODE_SE || b->rule < FPEMU_SCALING_FLOOR || b->rule > FPEMU_SCALING_HBFP || !b->near ||
+    if (mode >= FPEMU_MODE_COUNT || b->rule < FPEMU_SCALING_FLOOR || b->rule > FPEMU_SCALING_HBFP || !b->near ||
         f->target > 0)
         return q;
     if (f->kind == FPEMU_KIND_INT && !core_int_is_grid(f, &quantum))

@@ -140,6 +140,7 @@
 #define core_int_is_grid CARRIER(core_int_is_grid)
 #define core_last_inside CARRIER(core_last_inside)
 #define core_last_power CARRIER(core_last_power)
+#define core_least_power CARRIER(core_least_power)
 #define core_ml_dtypes CARRIER(core_ml_dtypes)
 #define core_offset_x CARRIER(core_offset_x)
 #define core_plan CARRIER(core_plan)

@@ -17,7 +17,13 @@ typedef struct core_codebook {
 /* Modes that have a meaning between the values of a table. */
 FPEMU_FN int core_codebook_mode(int mode)
 {
-    return mode != FPEMU_MODE_RNA && mode != FPEMU_MODE_RNZ && mode != FPEMU_MODE_RTO;
+    return mode != FPEMU_MODE_RTO;
+}
+
+/* Whether a tie, at `middle`, goes to the larger value. */
+FPEMU_FN int core_codebook_tie(int mode, double middle)
+{
+    return mode == FPEMU_MODE_RNP || (mode == FPEMU_MODE_RNA && middle >= 0) || (mode == FPEMU_MODE_RNZ && middle < 0);
 }
 
 /* up = 1 for the fraction v in (0, 1] and random bits r, left-aligned in 32 (doc/numerics.md, 4.3). */

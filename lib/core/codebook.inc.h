@@ -6,11 +6,12 @@ FPEMU_FN uint32_t core_codebook_between(const core_codebook *c, uint32_t k, real
 {
     const double a = (double)c->values[k], b = (double)c->values[k + 1], x = (double)t;
     /* the sum of two binary32 numbers in binary64 is exact enough for the midpoint to be rounded once */
-    const double middle = (a + b) / 2;
+    const double sum = (a + b) / 2, middle = c->narrow ? (double)(float)sum : (double)(realw)sum;
     if (x == a)
         return k;
+    if (core_to_nearest(c->mode))
+        return k + (uint32_t)(x > middle || (x == middle && core_codebook_tie(c->mode, middle)));
     switch (c->mode) {
-    case FPEMU_MODE_RNE: return k + (uint32_t)(c->narrow ? x > (double)(float)middle : t > (realw)middle);
     case FPEMU_MODE_RTZ: return k + (uint32_t)(x < 0);
     case FPEMU_MODE_RAZ: return k + (uint32_t)(x >= 0);
     case FPEMU_MODE_RTP: return k + 1;

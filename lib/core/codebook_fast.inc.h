@@ -37,6 +37,7 @@ FPEMU_FN realw core_search_threshold(int mode, realw a, realw b)
     switch (mode) {
     case FPEMU_MODE_RTP: return a;
     case FPEMU_MODE_RTZ: return b <= 0 ? a : core_search_below(b);
+    case FPEMU_MODE_RAZ: return a >= 0 ? a : core_search_below(b > 0 ? 0 : b);
     default: return core_search_below(b);
     }
 }
@@ -47,17 +48,18 @@ FPEMU_FN void core_search_thresholds(core_search *s)
     const uint32_t last = c->length - 1, mode = c->mode, narrow = c->narrow;
     uint32_t across = 0; /* zero lies between two values */
     for (uint32_t k = 0; k < last; k++) {
-        const realw b = (realw)c->values[k + 1];
-        const double middle = ((double)c->values[k] + (double)c->values[k + 1]) / 2;
+        const realw a = (realw)c->values[k], b = (realw)c->values[k + 1];
+        const double middle = ((double)a + (double)b) / 2;
         const realw nearest = narrow ? (realw)(float)middle : (realw)middle;
-        s->values[k] = (realw)c->values[k];
-        s->thresholds[k] = nearest < b ? nearest : core_search_below(b); /* b itself is a value */
+        const int below = nearest >= b || (nearest > a && core_codebook_tie((int)mode, (double)nearest));
+        s->values[k] = a;
+        s->thresholds[k] = below ? core_search_below(nearest) : nearest; /* b itself is a value */
         across |= (uint32_t)(c->values[k] < 0) & (uint32_t)(c->values[k + 1] > 0);
     }
-    /* where numbers on either side of zero go to different sides, and zero to a third, one threshold does not do */
-    const uint32_t apart = (mode == FPEMU_MODE_RTZ && across) || mode == FPEMU_MODE_RAZ;
-    s->steps = (uint8_t)(mode < FPEMU_MODE_SR && !apart);
-    for (uint32_t k = 0; k < last && mode != FPEMU_MODE_RNE; k++)
+    /* where numbers on either side of zero change sides, one threshold does not do */
+    const uint32_t apart = mode == FPEMU_MODE_RTZ && across;
+    s->steps = (uint8_t)(!CORE_DRAWS(mode) && !apart);
+    for (uint32_t k = 0; k < last && !core_to_nearest((int)mode); k++)
         s->thresholds[k] =
             core_search_threshold(apart ? FPEMU_MODE_SR : (int)mode, s->values[k], (realw)c->values[k + 1]);
     for (uint32_t k = last; k < CORE_SEARCH_VALUES; k++) {

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compat.inc.h - the compatibility rules for one carrier; included by compat.h. */
 
-/* What e8m0 sees instead of u under ml_dtypes: of zero and finite negative numbers what those become; to nearest 2^-126
- * of all that lies between 2^-127 and it, since ml_dtypes 0.6 takes the lower half up too. */
+/* What e8m0 sees instead of u to nearest: 2^-126 of all that lies between 2^-127 and it, since ml_dtypes 0.6 and PyTorch
+ * take the lower half up too. */
+FPEMU_FN uintw core_least_power(const core_plan *p, uintw u)
+{
+    const uintw next = core_power(-126), nearest = p->mode == FPEMU_MODE_RNA;
+    return nearest & (uintw)((intw)u > (intw)p->emin_bits) & (uintw)((intw)u < (intw)next) ? next : u;
+}
+
+/* Under ml_dtypes: of zero and finite negative numbers what those become. */
 FPEMU_FN uintw core_ml_dtypes(const core_plan *p, uintw u)
 {
-    const uintw finite = (u & ~CARRIER_SIGN) < CARRIER_INF, nearest = p->mode == FPEMU_MODE_RNA;
-    const uintw next = core_power(-126), below = finite ? p->negative : CARRIER_NAN;
-    const uintw up = nearest & (uintw)((intw)u > (intw)p->emin_bits) & (uintw)((intw)u < (intw)next) ? next : u;
-    return (intw)u <= 0 ? below : up;
+    const uintw below = (u & ~CARRIER_SIGN) < CARRIER_INF ? p->negative : CARRIER_NAN;
+    return (intw)u <= 0 ? below : core_least_power(p, u);
 }
 
 /* The input that the rules see instead of u. */
@@ -17,6 +22,8 @@ FPEMU_FN uintw core_compat_input(const core_plan *p, uintw u)
     const uintw a = u & ~CARRIER_SIGN;
     if (p->compat == FPEMU_COMPAT_CUDA && a <= CARRIER_INF)
         return a; /* e8m0 of the magnitude */
+    if (p->compat == FPEMU_COMPAT_PYTORCH_CAST)
+        return core_least_power(p, a);
     if (p->compat == FPEMU_COMPAT_ML_DTYPES)
         return core_ml_dtypes(p, u);
     if ((p->compat == FPEMU_COMPAT_QPYTORCH || p->compat == FPEMU_COMPAT_LEE_INF) && p->emin_bits < CARRIER_INF &&

@@ -110,7 +110,7 @@ FPEMU_FN core_reason core_arith_plan(const fpemu_format *f, const fpemu_rounding
 FPEMU_FN uint8_t core_dot_short(const fpemu_format *f, const core_plan64 *p)
 {
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
-    return f->fits_f32 && precision + (p->mode >= FPEMU_MODE_SR ? p->n : 0) + 2 <= 53;
+    return f->fits_f32 && precision + (CORE_DRAWS(p->mode) ? p->n : 0) + 2 <= 53;
 }
 
 /* Number of the first addition of level `level` >= 1 of a tree of `leaves`, additions counted level by level. */

@@ -108,7 +108,7 @@ FPEMU_FN void core_dot_fast_make(core_dot_fast *g, const fpemu_target *t, const 
     const fpemu_format *const f = &t->format;
     int quantum;
     const int precision = core_dot_precision(f, exact, &quantum), mode = exact->mode;
-    const int random_bits = mode >= FPEMU_MODE_SR ? exact->n : 0;
+    const int random_bits = CORE_DRAWS(mode) ? exact->n : 0;
     memset(g, 0, sizeof *g);
     g->down = mode == FPEMU_MODE_RTN;
     if (f->kind == FPEMU_KIND_FLOAT && (int)f->mantissa_bits == CARRIER_MANTISSA && f->emin == 1 - CARRIER_BIAS &&

@@ -82,7 +82,7 @@ FPEMU_FN core_reason core_target_make(core_target *g, const fpemu_target *t, int
     g->stream = t->rounding.stream;
     g->offset = t->rounding.offset;
     g->philox = t->rounding.generator == FPEMU_GENERATOR_PHILOX;
-    g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
+    g->stochastic = CORE_DRAWS(g->plan.mode);
     g->given = 1;
     g->nan_is_error = core_nan_policy(&seen, &t->rounding) == FPEMU_NAN_ERROR && !seen.has_nan;
     g->narrow = (uint8_t)narrow;

@@ -180,11 +180,14 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
                 p->mode = FPEMU_MODE_RNA;
         }
         break;
+    case FPEMU_COMPAT_PYTORCH_CAST:
     case FPEMU_COMPAT_CUDA:
         if (p->negative && p->p1) {
             p->compat = r->compat; /* the sign is dropped first */
             p->max[1] = p->max[0];
             p->negative = 0;
+            if (mode == FPEMU_MODE_RNE && r->compat == FPEMU_COMPAT_PYTORCH_CAST)
+                p->mode = FPEMU_MODE_RNA;
         }
         break;
     case FPEMU_COMPAT_PYTORCH_DIVIDE:

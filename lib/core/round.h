@@ -36,6 +36,14 @@ enum core_rule {
 /* In loops: one of the modes without random bits, that of the plan. */
 #define CORE_MODE_READ (-1)
 
+/* Whether a mode takes random bits, and whether it goes to the nearer neighbour: their numbers do not say it. */
+#define CORE_DRAWS(mode) (FPEMU_MODE_DRAWS(mode) || (mode) >= FPEMU_MODE_COUNT)
+
+FPEMU_FN int core_to_nearest(int mode)
+{
+    return (mode >= 0 && mode <= FPEMU_MODE_RNZ) || mode == FPEMU_MODE_RNP;
+}
+
 /* What tells hif8: p1 of a plan, whose fraction bits then become fewer outwards; n of a coder, whose kind is posit. */
 #define CORE_HIF8_P1 2
 #define CORE_HIF8_N 0

@@ -70,13 +70,14 @@ FPEMU_FN intw core_subnormal_shift(uintw a)
 /* up = 1 for significand `sig` with d discarded bits; r left-aligned random bits, n of them; `one` as in the plan. */
 FPEMU_FN uintw core_up(int mode, int n, uintw one, uintw sig, intw d, uintw odd_mask, uintw sign, uintw r)
 {
-    if (mode < FPEMU_MODE_SR) {
+    if (!CORE_DRAWS(mode)) {
         const intw shift = d > CARRIER_BITS - 2 ? CARRIER_BITS - 2 : d; /* beyond, k = 0 and v < 1/2 all the same */
         const uintw step = one << shift, rest = sig & (step - 1), odd = (sig >> shift) & odd_mask;
         switch (mode) {
         case FPEMU_MODE_RNE: return 2 * rest + odd > step;
         case FPEMU_MODE_RNA: return 2 * rest >= step;
         case FPEMU_MODE_RNZ: return 2 * rest > step;
+        case FPEMU_MODE_RNP: return 2 * rest + (sign == 0) > step;
         case FPEMU_MODE_RAZ: return rest != 0;
         case FPEMU_MODE_RTP: return (rest != 0) & (sign == 0);
         case FPEMU_MODE_RTN: return (rest != 0) & (sign != 0);
@@ -115,8 +116,9 @@ FPEMU_FN uintw core_up(int mode, int n, uintw one, uintw sig, intw d, uintw odd_
  * nearest twice the rest and what ties need passes the step; else all or nothing of a step is added. */
 FPEMU_FN uintw core_up_read(int mode, uintw one, uintw sig, intw d, uintw odd_mask, uintw sign)
 {
-    const uintw tie = mode == FPEMU_MODE_RNA, even = mode == FPEMU_MODE_RNE;
-    const uintw nearest = (uintw)0 - (uintw)(mode <= FPEMU_MODE_RNZ), away = (uintw)0 - (uintw)(mode == FPEMU_MODE_RAZ);
+    const uintw even = mode == FPEMU_MODE_RNE,
+                tie = (mode == FPEMU_MODE_RNA) | ((mode == FPEMU_MODE_RNP) & (sign == 0));
+    const uintw nearest = (uintw)0 - (uintw)core_to_nearest(mode), away = (uintw)0 - (uintw)(mode == FPEMU_MODE_RAZ);
     const uintw plus = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTP), minus = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTN);
     const uintw to_odd = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTO), negative = (uintw)0 - (uintw)(sign != 0);
     const intw shift = d > CARRIER_BITS - 2 ? CARRIER_BITS - 2 : d;

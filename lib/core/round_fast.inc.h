@@ -29,6 +29,7 @@ FPEMU_FN uintw core_full_range(const core_plan *p, int mode, uintw u, uintw sign
     case FPEMU_MODE_RNE: u += half - 1 + ((u >> p->d_norm) & 1); break;
     case FPEMU_MODE_RNA: u += half; break;
     case FPEMU_MODE_RNZ: u += half - 1; break;
+    case FPEMU_MODE_RNP: u += half - (sign != 0); break;
     case FPEMU_MODE_RAZ: u += low; break;
     case FPEMU_MODE_RTP: u += sign ? 0 : low; break;
     case FPEMU_MODE_RTN: u += sign ? low : 0; break;
@@ -65,11 +66,12 @@ FPEMU_FN uintw core_shifter_round(int mode, uintw a, uintw c, uintw sign, uintw 
     if (mode == FPEMU_MODE_RNE)
         return core_bits(nearest);
     uintw t = core_bits(sum);
-    if (mode == FPEMU_MODE_RNA || mode == FPEMU_MODE_RNZ || mode == FPEMU_MODE_RAZ) {
+    if (core_to_nearest(mode) || mode == FPEMU_MODE_RAZ) {
         const realw half = core_value(c - ((uintw)(CARRIER_MANTISSA + 1) << CARRIER_MANTISSA));
         const realw rest = x - nearest; /* exact */
-        t += mode == FPEMU_MODE_RNA ? (uintw)(rest >= half) : mode == FPEMU_MODE_RAZ ? (uintw)(rest > 0) : 0;
-        t -= mode == FPEMU_MODE_RNZ ? (uintw)(-rest >= half) : 0;
+        const uintw up = mode == FPEMU_MODE_RNA || (mode == FPEMU_MODE_RNP && !sign);
+        t += mode == FPEMU_MODE_RAZ ? (uintw)(rest > 0) : up & (uintw)(rest >= half);
+        t -= mode == FPEMU_MODE_RAZ ? 0 : (up ^ 1) & (uintw)(-rest >= half);
     } else {
         t -= (uintw)(nearest > x);
     }
@@ -149,7 +151,7 @@ FPEMU_FN uintw core_shifter(const core_plan *p, int mode, uintw a, uintw sign, u
 FPEMU_FN uintw core_element_pass(const core_plan *p, int mode, uintw u, uintw r)
 {
     const uintw sign = u & CARRIER_SIGN, a = u ^ sign;
-    if (mode < FPEMU_MODE_SR) { /* whether x overflows is known beforehand */
+    if (!CORE_DRAWS(mode)) { /* whether x overflows is known beforehand */
         const uintw g = core_shifter_round(mode, a, core_shifter_c(p, a), sign, r);
         return core_beyond(a, p->fast_nan, p->nan[0], core_beyond(a, p->past[0], p->overflow[0], g) | sign);
     }
@@ -198,7 +200,7 @@ FPEMU_FN uintw core_element_even(const core_plan *p, int mode, uintw u, uintw r)
 /* Whether core_element_wrapped does what the plan asks, after core_choose_fast. */
 FPEMU_FN int core_wraps_quickly(const core_plan *p)
 {
-    return p->wrap && p->rule == CORE_RULE_FLOAT && p->fast_cap && !p->compat && p->mode <= FPEMU_MODE_SE &&
+    return p->wrap && p->rule == CORE_RULE_FLOAT && p->fast_cap && !p->compat && p->mode < FPEMU_MODE_COUNT &&
            p->bits <= 30 && p->zero_point >= -65536 && p->zero_point <= 65536;
 }
 
@@ -232,6 +234,7 @@ FPEMU_FN uintw core_last_inside(const core_plan *p)
     const uintw max = p->max[0], half = ((uintw)1 << p->d_norm) >> 1;
     switch (p->mode) {
     case FPEMU_MODE_RNE: return max + half - ((max >> p->d_norm) & 1);
+    case FPEMU_MODE_RNP:
     case FPEMU_MODE_RNA: return max + half - 1;
     case FPEMU_MODE_RNZ: return max + half;
     default: return max; /* FPEMU_MODE_RAZ; not used for SR and SE */
@@ -241,7 +244,7 @@ FPEMU_FN uintw core_last_inside(const core_plan *p)
 /* Whether core_element_power does what the plan asks: that of e8m0, powers of two from 2^-127 on and nothing else. */
 FPEMU_FN int core_rounds_to_powers(const core_plan *p)
 {
-    return p->rule == CORE_RULE_ANY && p->negative && !p->compat && p->mode <= FPEMU_MODE_SE &&
+    return p->rule == CORE_RULE_ANY && p->negative && !p->compat && p->mode < FPEMU_MODE_COUNT &&
            p->d_norm == CARRIER_MANTISSA && p->p1 == 1 && !p->odd && p->in_min == p->emin_bits && !p->out_min &&
            p->zero[0] == p->emin_bits && p->zero[1] == p->emin_bits && p->emin_bits == core_power(-127) &&
            p->nan[0] == p->negative && p->nan[1] == p->negative;
@@ -252,7 +255,7 @@ FPEMU_FN uintw core_last_power(const core_plan *p)
 {
     if (p->infinite[0] == p->max[0])
         return CARRIER_INF;
-    return p->overflow[0] == p->max[0] || p->mode >= FPEMU_MODE_SR ? CARRIER_INF - 1 : core_last_inside(p);
+    return p->overflow[0] == p->max[0] || CORE_DRAWS(p->mode) ? CARRIER_INF - 1 : core_last_inside(p);
 }
 
 /* The finished result; last: as above. What lies below 2^-127 is as good as 2^-127. If that is half of the carrier's
@@ -264,7 +267,7 @@ FPEMU_FN uintw core_element_power(const core_plan *p, uintw last, int mode, uint
     const uintw a = core_bits(from), least = p->emin_bits;
     const intw normal = (intw)(a - CARRIER_HIDDEN), below = normal > 0 ? 0 : normal;
     const uintw g = core_full_range(p, mode, a + (uintw)below, 0, r), y = (intw)g < (intw)least ? least : g;
-    const uintw end = mode >= FPEMU_MODE_SR ? core_beyond(g, p->max[0], p->overflow[0], y) : core_at_most(y, p->max[0]);
+    const uintw end = CORE_DRAWS(mode) ? core_beyond(g, p->max[0], p->overflow[0], y) : core_at_most(y, p->max[0]);
     return a > last ? p->negative : end; /* NaN and negative numbers too */
 }
 
@@ -285,7 +288,7 @@ FPEMU_FN uintw core_element_shifter_grid(const core_plan *p, int mode, uintw u, 
 FPEMU_FN int core_find_past(core_plan *p)
 {
     const int shifter = p->rule >= CORE_RULE_SHIFTER_PASS && p->rule <= CORE_RULE_SHIFTER_GRID;
-    if ((!shifter && p->rule != CORE_RULE_FULL_RANGE_GRID) || p->mode > FPEMU_MODE_SE || p->wrap || p->zero[0] ||
+    if ((!shifter && p->rule != CORE_RULE_FULL_RANGE_GRID) || p->mode >= FPEMU_MODE_COUNT || p->wrap || p->zero[0] ||
         (p->zero[1] & ~CARRIER_SIGN))
         return 0;
     for (int s = 0; s < 2; s++) {
@@ -298,6 +301,7 @@ FPEMU_FN int core_find_past(core_plan *p)
         case FPEMU_MODE_RNE: p->past[s] = max + step / 2 - odd; break;
         case FPEMU_MODE_RNA: p->past[s] = max + step / 2 - 1; break;
         case FPEMU_MODE_RNZ: p->past[s] = max + step / 2; break;
+        case FPEMU_MODE_RNP: p->past[s] = max + step / 2 - !s; break;
         case FPEMU_MODE_RTZ: p->past[s] = cut; break;
         case FPEMU_MODE_RTP: p->past[s] = s ? cut : max; break;
         case FPEMU_MODE_RTN: p->past[s] = s ? max : cut; break;
@@ -312,7 +316,7 @@ FPEMU_FN int core_find_past(core_plan *p)
 FPEMU_FN void core_choose_rule(core_plan *p, const fpemu_format *f)
 {
     const int mode = p->mode;
-    if (mode > FPEMU_MODE_SE || p->rule != CORE_RULE_FLOAT)
+    if (mode >= FPEMU_MODE_COUNT || p->rule != CORE_RULE_FLOAT)
         return;
     const uintw max = p->max[0], past[2] = {p->overflow[0], p->overflow[1]};
     const uintw infinite[2] = {p->infinite[0], p->infinite[1]};
@@ -364,7 +368,7 @@ FPEMU_FN void core_choose_rule(core_plan *p, const fpemu_format *f)
         p->rule = CORE_RULE_SHIFTER_STOP;
     } else if (stops && (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RTZ || mode == FPEMU_MODE_RTO)) {
         p->rule = CORE_RULE_SHIFTER_STOP_INF;
-    } else if (passes && (mode <= FPEMU_MODE_RNZ || mode == FPEMU_MODE_RAZ || mode >= FPEMU_MODE_SR)) {
+    } else if (passes && (mode <= FPEMU_MODE_RNZ || mode == FPEMU_MODE_RAZ || CORE_DRAWS(mode))) {
         p->rule = CORE_RULE_SHIFTER_PASS;
         p->past[0] = core_last_inside(p);
         p->fast_nan = past[1] == past[0] ? p->past[0] : CARRIER_INF;

@@ -132,7 +132,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     }
     /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
     b->near = b->emax < CARRIER_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CARRIER_BIAS));
-    if (b->powers && ((r->mode >= FPEMU_MODE_RAZ && r->mode <= FPEMU_MODE_RTO) || r->mode == FPEMU_MODE_SE ||
+    if (b->powers && ((!core_to_nearest(r->mode) && r->mode != FPEMU_MODE_RTZ && r->mode != FPEMU_MODE_SR) ||
                       f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || !f->has_zero || r->compat))
         b->sticky = CORE_STICKY_VALUES;
     if (b->powers && (f->lowest >= 0 || f->max <= 0))

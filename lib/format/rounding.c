@@ -8,11 +8,12 @@
 static const struct mode_names {
     const char *name, *long_name;
 } modes[FPEMU_MODE_COUNT] = {
-    [FPEMU_MODE_RNE] = {"rne", "nearest-even"},    [FPEMU_MODE_RNA] = {"rna", "nearest-away"},
-    [FPEMU_MODE_RNZ] = {"rnz", "nearest-zero"},    [FPEMU_MODE_RTZ] = {"rtz", "toward-zero"},
-    [FPEMU_MODE_RAZ] = {"raz", "away-from-zero"},  [FPEMU_MODE_RTP] = {"rtp", "toward-positive"},
-    [FPEMU_MODE_RTN] = {"rtn", "toward-negative"}, [FPEMU_MODE_RTO] = {"rto", "to-odd"},
-    [FPEMU_MODE_SR] = {"sr", "stochastic"},        [FPEMU_MODE_SE] = {"se", "stochastic-equal"},
+    [FPEMU_MODE_RNE] = {"rne", "nearest-even"},     [FPEMU_MODE_RNA] = {"rna", "nearest-away"},
+    [FPEMU_MODE_RNZ] = {"rnz", "nearest-zero"},     [FPEMU_MODE_RTZ] = {"rtz", "toward-zero"},
+    [FPEMU_MODE_RAZ] = {"raz", "away-from-zero"},   [FPEMU_MODE_RTP] = {"rtp", "toward-positive"},
+    [FPEMU_MODE_RTN] = {"rtn", "toward-negative"},  [FPEMU_MODE_RTO] = {"rto", "to-odd"},
+    [FPEMU_MODE_SR] = {"sr", "stochastic"},         [FPEMU_MODE_SE] = {"se", "stochastic-equal"},
+    [FPEMU_MODE_RNP] = {"rnp", "nearest-positive"},
 };
 
 /* What reproduces other software. QPyTorch and Lee leave e = 8 as IEEE, so their policy is ieee: on the finite-only
@@ -35,6 +36,7 @@ static const struct setting {
     {"pytorch-multiply", FPEMU_MODE_RNE, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT,
      FPEMU_COMPAT_PYTORCH_MULTIPLY},
     {"pytorch-divide", FPEMU_MODE_RNE, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_PYTORCH_DIVIDE},
+    {"pytorch-cast", FPEMU_MODE_RNE, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_PYTORCH_CAST},
     {"muppet", FPEMU_MODE_SR, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_MUPPET},
     {"ggml", FPEMU_MODE_RNA, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_GGML},
 };
@@ -113,5 +115,5 @@ fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fp
     if (list.count)
         return fpemu_spec_hint(error, text, length, start, fpemu_near_print(&list, meant));
     return fpemu_spec_error(error, text, length, start,
-                            "rne, rna, rnz, rtz, raz, rtp, rtn, rto, sr, se or a compatibility setting");
+                            "rne, rna, rnz, rnp, rtz, raz, rtp, rtn, rto, sr, se or a compatibility setting");
 }

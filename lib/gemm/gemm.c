@@ -310,7 +310,7 @@ static fpemu_status multiply(gemm_call *call, const matrices *m, fpemu_stats *st
 /* Whether an operand is rounded by one loop, or not at all, without random bits. */
 static int is_line(const gemm_operand *o)
 {
-    return !o->target || ((o->round32 || o->round64) && o->target->rounding.mode < FPEMU_MODE_SR);
+    return !o->target || ((o->round32 || o->round64) && !CORE_DRAWS(o->target->rounding.mode));
 }
 
 /* What the spec and the type alone tell of a call; alone: and of a dot product by itself. */

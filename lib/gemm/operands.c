@@ -40,7 +40,7 @@ static void round_numbers(gemm_tile *w, const gemm_operand *s, uint64_t index, s
         return;
     }
     uint32_t bits[2 * DOT_LANES];
-    const int stochastic = r.mode >= FPEMU_MODE_SR; /* then n is at most as many */
+    const int stochastic = CORE_DRAWS(r.mode); /* then n is at most as many */
     if (stochastic)
         fpemu_random_fill(w->call->k, &r, r.offset, n, bits);
     if (narrow)
@@ -177,7 +177,7 @@ static void read_elements(gemm_tile *w, const gemm_operand *s, unsigned piece, s
         take_floats(w, s, piece, lines * length, lined);
     } else if (s->target) {
         const uint64_t index = s->index_batch * w->batch + s->index_o * first + s->index_k * k0;
-        if (s->target->rounding.mode < FPEMU_MODE_SR)
+        if (!CORE_DRAWS(s->target->rounding.mode))
             round_numbers(w, s, index, lines * length, lined);
         else
             for (size_t line = 0; line < lines; line++)

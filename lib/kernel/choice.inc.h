@@ -42,13 +42,14 @@ typedef struct kernel_choice {
 
 FPEMU_FN int kernel_is_stochastic(int mode)
 {
-    return mode >= FPEMU_MODE_SR;
+    return CORE_DRAWS(mode);
 }
 
 /* Modes that take numbers of both signs as they are, since their sums with 1.5 * 2^k are positive. */
 FPEMU_FN int kernel_takes_signs(int mode)
 {
-    return mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN || mode == FPEMU_MODE_RTO;
+    return mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RNP || mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN ||
+           mode == FPEMU_MODE_RTO;
 }
 #endif
 

@@ -266,7 +266,8 @@ SIMD_FN simd_bits kernel_count(kernel_choice s, int mode, const kernel_constants
     case FPEMU_MODE_RTN: return kernel_toward(s, SIMD_DOWN, c, g, t);
     case FPEMU_MODE_RAZ:
     case FPEMU_MODE_RTP: return kernel_toward(s, SIMD_UP, c, g, t);
-    case FPEMU_MODE_RNA: /* the first sum has finer steps, and no step passes over a multiple of the coarser */
+    case FPEMU_MODE_RNA:
+    case FPEMU_MODE_RNP: /* the first sum has finer steps, and no step passes over a multiple of the coarser */
         return kernel_toward(s, SIMD_DOWN, c, g, simd_add_toward(SIMD_DOWN, t, half));
     case FPEMU_MODE_RTO: /* of the neighbours the odd one, which is one more than the even one or that with its last bit */
         return kernel_toward(s, SIMD_DOWN, c, g, t) | (kernel_toward(s, SIMD_UP, c, g, t) & 1);
@@ -278,7 +279,7 @@ SIMD_FN simd_bits kernel_count(kernel_choice s, int mode, const kernel_constants
     const simd_real sum = affine ? simd_fused(t, c->inverse, g->C) : kernel_plus(s, c, g, t);
     const simd_real k = kernel_minus(s, c, g, sum), near = affine ? k * c->scale : k;
     const simd_bits n = (simd_bits)sum;
-    if (affine && mode <= FPEMU_MODE_RNZ) {
+    if (affine && core_to_nearest(mode)) {
         *open = simd_not_less(simd_magnitude(simd_fused(-k, c->scale, t)), half);
         return n;
     }
@@ -288,7 +289,8 @@ SIMD_FN simd_bits kernel_count(kernel_choice s, int mode, const kernel_constants
     case FPEMU_MODE_RTN: return simd_less_one_if(simd_less(t, near), n);
     case FPEMU_MODE_RAZ:
     case FPEMU_MODE_RTP: return simd_add_one_if(simd_less(near, t), n);
-    case FPEMU_MODE_RNA: return simd_add_one_if(simd_at_most(half, t - near), n);
+    case FPEMU_MODE_RNA:
+    case FPEMU_MODE_RNP: return simd_add_one_if(simd_at_most(half, t - near), n);
     case FPEMU_MODE_RNZ: return simd_less_one_if(simd_at_most(half, near - t), n);
     case FPEMU_MODE_RTO:
         return simd_less_one_if(simd_less(t, near), n) |
@@ -337,6 +339,7 @@ SIMD_FN simd_real kernel_full(kernel_choice s, const kernel_constants *c, simd_r
     case FPEMU_MODE_RNE: u += (low >> 1) + ((u >> c->drop) & 1); break;
     case FPEMU_MODE_RNA: u += (low >> 1) + 1; break;
     case FPEMU_MODE_RNZ: u += low >> 1; break;
+    case FPEMU_MODE_RNP: u += (low >> 1) + 1 + sign; break;
     case FPEMU_MODE_RAZ: u += low; break;
     case FPEMU_MODE_RTP: u += low & ~sign; break;
     case FPEMU_MODE_RTN: u += low & sign; break;
@@ -411,7 +414,7 @@ SIMD_FN void kernel_again(kernel_choice s, const kernel_constants *c, const simd
 /* Whether kernel_again has such lanes, NaN among them. */
 SIMD_FN int kernel_leaves(kernel_choice s)
 {
-    return s.grid == KERNEL_AFFINE && (s.mode <= FPEMU_MODE_RNZ || s.mode == FPEMU_MODE_SR);
+    return s.grid == KERNEL_AFFINE && (core_to_nearest(s.mode) || s.mode == FPEMU_MODE_SR);
 }
 
 /* Makes the finished results of values y on the grid. */

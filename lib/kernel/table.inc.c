@@ -123,8 +123,6 @@ SIMD_FN simd_mask table_up(int mode, const table_constants *c, simd_real t, simd
         return simd_both(simd_less(a, t), simd_negative(r));
     if (mode == FPEMU_MODE_RTZ)
         return simd_both(simd_less(a, t), simd_less(t, simd_all_real(0)));
-    if (mode == FPEMU_MODE_RAZ)
-        return simd_both(simd_less(a, t), simd_at_most(simd_all_real(0), t));
     const simd_real random = (simd_real)(r >> (CARRIER_BITS - CARRIER_MANTISSA) | (simd_bits)one) - one;
     const simd_real v = (t - a) / (b - a), left = one - random - c->half;
     *open = simd_either(*open, simd_at_most(simd_magnitude(v - left), c->band));
@@ -176,7 +174,7 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
         EACH_OF(vectors) next[k] = table_values(small, s, c, 1, index[k]);
         EACH_OF(vectors)
         {
-            const simd_bits bits = mode < FPEMU_MODE_SR ? simd_all(0) : simd_load_random(r + k * SIMD_LANES);
+            const simd_bits bits = !CORE_DRAWS(mode) ? simd_all(0) : simd_load_random(r + k * SIMD_LANES);
             y[k] = simd_select(table_up(mode, c, within[k], y[k], next[k], bits, &open), next[k], y[k]);
         }
         if (simd_any(simd_either(open, simd_differ(sum, sum))))
@@ -243,7 +241,7 @@ static void loop_table_any(enum table_scale scale, const core_search *s, size_t 
 
 static int table_is_small_sr(const core_search *s)
 {
-    return s->small && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE;
+    return s->small && CORE_DRAWS(s->table.mode) && s->table.mode != FPEMU_MODE_SE;
 }
 
 /* As the loops of struct carrier_loops. */

@@ -469,7 +469,8 @@ FPEMU_FN void loop_count_blocks(const core_plan *plan, int kind, size_t length, 
     c->inexact = inexact;
     c->min_abs = (uintw)(min_less_1 + 1);
     c->max_abs = max_abs;
-    loop_add_error(n, in, out, max_error, powers && plan->mode <= FPEMU_MODE_RTZ && !clipped, c);
+    loop_add_error(n, in, out, max_error,
+                   powers && (core_to_nearest(plan->mode) || plan->mode == FPEMU_MODE_RTZ) && !clipped, c);
 }
 
 static void CARRIER(loop_count_scaled)(const core_plan *p, int kind, size_t length, size_t count, const realw *down,

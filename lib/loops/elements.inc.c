@@ -12,7 +12,7 @@
         first;                                                                                                         \
         EACH_ELEMENT(value)                                                                                            \
     }
-#define RANDOM_BITS(mode) (mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0)
+#define RANDOM_BITS(mode) (CORE_DRAWS(mode) ? (uintw)r[i] << (CARRIER_BITS - 32) : 0)
 #define ROUND_LOOP(rule, mode)                                                                                         \
     ELEMENT_LOOP(loop_round_##rule##_##mode, , core_element_##rule(&p, mode, u, RANDOM_BITS(mode)))
 /* with constants that core_rounds_to_powers asks for */

@@ -24,9 +24,9 @@ typedef struct carrier_loops {
     void (*finished)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* the same where core_wraps_quickly holds */
-    void (*wrapped[FPEMU_MODE_SE + 1])(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*wrapped[FPEMU_MODE_COUNT])(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* the same where core_rounds_to_powers holds */
-    void (*power[FPEMU_MODE_SE + 1])(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*power[FPEMU_MODE_COUNT])(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* exact results of an operation on any numbers, rounded to odd in the carrier, for one mode: [1] for
      * FPEMU_MODE_RTN, [0] for others; operations.inc.c; may be NULL */
     void (*odd[2][FPEMU_OPERATION_COUNT])(size_t n, const realw *a, const realw *b, const realw *c, realw *odd);

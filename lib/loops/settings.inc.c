@@ -22,6 +22,7 @@ static void loop_compat_input(const core_plan *plan, size_t n, const void *x, co
     case FPEMU_COMPAT_CPFLOAT: INPUT(u);
     case FPEMU_COMPAT_CUDA: INPUT(u & ~CARRIER_SIGN); /* every NaN becomes the same */
     case FPEMU_COMPAT_ML_DTYPES: INPUT(core_ml_dtypes(&p, u));
+    case FPEMU_COMPAT_PYTORCH_CAST: INPUT(core_least_power(&p, u & ~CARRIER_SIGN));
     default: break;
     }
 #if CARRIER_BITS == 32

@@ -58,7 +58,8 @@ extern const carrier_loops64 PART_OF(KERNELS, _loops, 64);
     LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTN)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTO)
+    LOOP(rule, FPEMU_MODE_RTO)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNP)
 
 /* All that the fast forms have, and the other two stochastic variants. */
 #define FAST_MODES(rule, LOOP) OWN_MODES(rule, LOOP) READ_MODES(rule, LOOP)

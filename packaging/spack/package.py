@@ -6,7 +6,7 @@ from spack.package import *
 
 class Libfpemu(AutotoolsPackage):
     """Bit-exact emulation of number formats: floats of any width, fixed point, posits, and formats whose blocks share
-    a scale (MX, NVFP4), with ten rounding modes and counters; the programs fpemu and fptrain."""
+    a scale (MX, NVFP4), with eleven rounding modes and counters; the programs fpemu and fptrain."""
 
     # release: homepage, url and the checksum of the archive that `make dist` made
     manual_download = True

@@ -8,13 +8,13 @@ from typing import Any, SupportsIndex
 
 from . import _native
 
-MODES = ("rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se")
+MODES = ("rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se", "rnp")
 OVERFLOWS = (None, "ieee", "saturate", "keepinf")
 NANS = (None, "keep", "max", "signmax", "zero", "error")
 VARIANTS = ("a", "b", "c")
 GENERATORS = ("hash", "philox")
 COMPATS = (None, "qpytorch", "lee-inf", "cpfloat", "ml-dtypes", "cuda", "pytorch-multiply", "pytorch-divide", "muppet",
-           "ggml")
+           "ggml", "pytorch-cast")
 
 
 def _index(names: tuple[str | None, ...], name: str | None, what: str) -> int:
@@ -47,7 +47,7 @@ class Rounding(_native.Rounding):
 
     __slots__ = ()
 
-    mode: str = _named("_mode", MODES, '"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr" or "se".')
+    mode: str = _named("_mode", MODES, '"rne", "rna", "rnz", "rnp", "rtz", "raz", "rtp", "rtn", "rto", "sr" or "se".')
     overflow: str | None = _named("_overflow", OVERFLOWS, '"ieee", "saturate", "keepinf" (saturate, infinities apart), '
                                   'or None: as the format says.')
     nan: str | None = _named("_nan", NANS, 'What a NaN becomes where the format has none: "keep", "max", "signmax", '
@@ -112,10 +112,11 @@ def rounding(text: str | Rounding = "rne", *, seed: int = 0, stream: int = 0, of
              nan: str | None = None) -> Rounding:
     """A rounding.
 
-    text: a mode: "rne", "rna", "rnz" (to the nearest; ties to even, away from zero, to zero), "rtz", "raz", "rtp",
-        "rtn" (toward zero, away from it, up, down), "rto" (to odd), "sr" (stochastic: up with the probability of the
-        distance), "se" (up or down alike); long names such as "toward-zero"; or whose rounding to follow: "qpytorch",
-        "qpytorch-sr", "lee", "cpfloat-sr", "nvidia", "ml-dtypes", "pytorch-multiply", ... (`fpemu_rounding_parse`).
+    text: a mode: "rne", "rna", "rnz", "rnp" (to the nearest; ties to even, away from zero, to zero, up), "rtz", "raz",
+        "rtp", "rtn" (toward zero, away from it, up, down), "rto" (to odd), "sr" (stochastic: up with the probability of
+        the distance), "se" (up or down alike); long names such as "toward-zero"; or whose rounding to follow:
+        "qpytorch", "qpytorch-sr", "lee", "cpfloat-sr", "nvidia", "ml-dtypes", "pytorch-multiply", ...
+        (`fpemu_rounding_parse`).
     seed, stream: integers of 64 bits. Numbers of different streams are independent: say, one for each tensor and step.
     offset: index of the first element in its stream; a tensor rounded slice by slice, each slice with the offset of its
         first element, gets the bits of one call.

@@ -19,7 +19,7 @@ static int target_given(const fpemu_target *t)
 
 static int is_random(const fpemu_target *t)
 {
-    return target_given(t) && (t->rounding.mode == FPEMU_MODE_SR || t->rounding.mode == FPEMU_MODE_SE);
+    return target_given(t) && (FPEMU_MODE_DRAWS(t->rounding.mode));
 }
 
 /* The format of a target as a text; NULL where none is given, or it has no text. */

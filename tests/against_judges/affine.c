@@ -176,8 +176,8 @@ int main(int argc, char **argv)
              "fixed(20,40)", /* scales from end to end of binary64 */
              "int(22,scale=0.2499999999,zero=7)", "int(16,scale=3.7):symmetric", "int(8,scale=1e-270,zero=-3)",
              "int(22,scale=3e270)", "int(8,scale=1e-300)", "int(8,scale=7e300)", "uint(4,scale=0.3)");
-    const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ,
-                         FPEMU_MODE_RTP, FPEMU_MODE_RTN, FPEMU_MODE_RTO, FPEMU_MODE_SR,  FPEMU_MODE_SE};
+    const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ, FPEMU_MODE_RTP,
+                         FPEMU_MODE_RTN, FPEMU_MODE_RTO, FPEMU_MODE_SR,  FPEMU_MODE_SE,  FPEMU_MODE_RNP};
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f = lh_parsed(specs[k]);
         for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)

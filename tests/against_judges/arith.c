@@ -14,7 +14,7 @@
 #include "expected.h"
 #include "points.h"
 
-static const char *const mode_names[] = {"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se"};
+static const char *const mode_names[] = {"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se", "rnp"};
 static const char *const operation_names[] = {"add", "sub",     "mul",     "div",           "sqrt",
                                               "fma", "minimum", "maximum", "minimumNumber", "maximumNumber"};
 
@@ -205,7 +205,7 @@ static void collect(fpemu_operation operation, unsigned mode, size_t n)
 
 static void check_many(const subject *s, fpemu_operation operation, size_t n)
 {
-    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ,
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RNP, FPEMU_MODE_RTZ,
                                     FPEMU_MODE_RAZ, FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_RTN};
     collect(operation, FPEMU_MODE_RNE, n);
     for (size_t m = 0; m < sizeof modes; m++) {

@@ -113,7 +113,7 @@ int main(void)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         fpemu_format f = lh_parsed(formats[i]);
         for (int operation = 0; operation < 6; operation++)
-            for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++)
+            for (uint8_t mode = 0; mode < FPEMU_MODE_COUNT; mode++)
                 for (int k = 0; k < (f.kind != FPEMU_KIND_POSIT ? 2
                                      : mode == FPEMU_MODE_RNE   ? 2 * KINDS
                                                                 : 0);

@@ -155,8 +155,8 @@ static void exhaustive(void)
     } small[] = LIST({"mx(e2m1,block=2)", 16, -1}, {"mx(e2m1,block=2,rule=ceil)", 16, -1},
                      {"mx(e2m1,block=2,rule=even)", 16, -1}, {"mx(e2m1,block=2,rule=rceil)", 16, -1},
                      {"bfp(3,block=2)", 16, -1}, {"bfp(3,block=2,rule=hbfp)", 16, -1}, {"mx(int4,block=2)", 16, -1});
-    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ,
-                                    FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ, FPEMU_MODE_RTP,
+                                    FPEMU_MODE_RTO, FPEMU_MODE_SR,  FPEMU_MODE_RNP};
     block_case c = {.carrier = 32};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         int n = small[i].halves, scale, a, b;
@@ -261,7 +261,7 @@ static void add_pairs(block_case *c, const double *grid, size_t n, double scale)
 static void judge_contents(block_case *c, unsigned turn, const char *rounding)
 {
     static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR,  FPEMU_MODE_RTZ, FPEMU_MODE_RTP,
-                                    FPEMU_MODE_RNA, FPEMU_MODE_RTO, FPEMU_MODE_SE};
+                                    FPEMU_MODE_RNA, FPEMU_MODE_RTO, FPEMU_MODE_SE,  FPEMU_MODE_RNP};
     c->shape = fpemu_shape_vector(c->n);
     for (size_t m = 0; m < (rounds > 1 ? 2 : 1 + turn % 2); m++) {
         memset(&c->r, 0, sizeof c->r);

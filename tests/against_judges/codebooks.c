@@ -38,8 +38,8 @@ static const book books[] =
          {"random", 0, 0, 256, random_values}, {"longer", 0, 0, 300, longer});
 enum { BOOKS = sizeof books / sizeof *books };
 
-static const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ, FPEMU_MODE_RTP,
-                            FPEMU_MODE_RTN, FPEMU_MODE_SR,  FPEMU_MODE_SE};
+static const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ, FPEMU_MODE_RTP, FPEMU_MODE_RTN,
+                            FPEMU_MODE_SR,  FPEMU_MODE_SE,  FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RNP};
 enum { MODES = sizeof modes / sizeof *modes };
 
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);

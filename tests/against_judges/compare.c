@@ -5,7 +5,7 @@
 
 const char *compare_mode(unsigned mode)
 {
-    static const char *const names[] = {"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se"};
+    static const char *const names[] = {"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se", "rnp"};
     return mode < sizeof names / sizeof *names ? names[mode] : "?";
 }
 
@@ -25,7 +25,7 @@ void compare_print(void *context, const compare_mismatch *m)
            carrier_value(m->carrier, m->x), m->index, m->judge, m->library);
     if (strcmp(m->what, "value") == 0)
         printf(" (%.17g, %.17g)", carrier_value(m->carrier, m->judge), carrier_value(m->carrier, m->library));
-    if (r->mode >= FPEMU_MODE_SR)
+    if (FPEMU_MODE_DRAWS(r->mode))
         printf(" variant %d bits %d seed %" PRIu64 " stream %" PRIu64 " R=0x%" PRIx32, r->variant, r->bits, r->seed,
                r->stream, fpemu_random_bits(r, m->index));
     putchar('\n');
@@ -95,7 +95,7 @@ static fpemu_status encode(const fpemu_format *f, const fpemu_rounding *r, unsig
 
 static uint32_t random_of(const fpemu_rounding *r, size_t i)
 {
-    return r->mode >= FPEMU_MODE_SR ? fpemu_random_bits(r, i) : 0;
+    return FPEMU_MODE_DRAWS(r->mode) ? fpemu_random_bits(r, i) : 0;
 }
 
 /* Counter k differs over the array: find an element that shows it. */

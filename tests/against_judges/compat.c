@@ -286,21 +286,28 @@ static void compare_codes(const char *what, const coded *c, const fpemu_format *
 }
 
 /* Values of e8m0, in loops and one by one, and what is counted: by hand. */
-static void ml_dtypes_powers(int saturate)
+static void powers(int k)
 {
     enum { N = 12, TIMES = 500 };
     static const double x[N] = {0,   -0.0, -1,       -0x1p-149,       -INFINITY,       INFINITY,
                                 1.4, 3,    0x1p-127, 0x1.000004p-127, 0x1.7ffffcp-127, 0x1.8p127};
-    static const double plain[N] = {NAN, NAN, NAN, NAN, NAN, NAN, 1, 4, 0x1p-127, 0x1p-126, 0x1p-126, NAN};
-    static const double least[N] = {0x1p-127, 0x1p-127, 0x1p-127, 0x1p-127, NAN,      NAN,
-                                    1,        4,        0x1p-127, 0x1p-126, 0x1p-126, 0x1p127};
+    static const struct {
+        const char *name;
+        uint64_t invalid;
+        double y[N];
+    } rows[3] = {
+        {"ml-dtypes", 6, {NAN, NAN, NAN, NAN, NAN, NAN, 1, 4, 0x1p-127, 0x1p-126, 0x1p-126, NAN}},
+        {"ml-dtypes-sat",
+         2,
+         {0x1p-127, 0x1p-127, 0x1p-127, 0x1p-127, NAN, NAN, 1, 4, 0x1p-127, 0x1p-126, 0x1p-126, 0x1p127}},
+        {"pytorch-cast", 2, {0x1p-127, 0x1p-127, 1, 0x1p-127, NAN, NAN, 1, 4, 0x1p-127, 0x1p-126, 0x1p-126, NAN}}};
     static float narrow[N * TIMES];
     static double wide[N * TIMES];
-    const double *const expected = saturate ? least : plain;
+    const double *const expected = rows[k].y;
     const fpemu_format f = lh_parsed("e8m0");
     fpemu_rounding r;
     fpemu_stats s[2] = {0};
-    if (!setting(saturate ? "ml-dtypes-sat" : "ml-dtypes", &r))
+    if (!setting(rows[k].name, &r))
         return;
     for (int i = 0; i < N * TIMES; i++) {
         wide[i] = x[i % N];
@@ -312,13 +319,13 @@ static void ml_dtypes_powers(int saturate)
     for (int i = 0; i < N * TIMES; i++)
         lh_check(lh_same_f32(narrow[i], expected[i % N]) && lh_same_f64(wide[i], expected[i % N]) &&
                      lh_same_f32(fpemu_quantize_one_f32(&f, &r, (float)x[i % N], 0), expected[i % N]),
-                 "ml-dtypes e8m0 %a, saturate %d: %a, %a", x[i % N], saturate, (double)narrow[i], wide[i]);
-    for (int k = 0; k < 2; k++)
-        lh_check(s[k].invalid == (saturate ? 2 : 6) * TIMES && s[k].overflow == TIMES && s[k].clipped == TIMES &&
-                     s[k].inexact == 9 * TIMES && s[k].underflow == 0,
-                 "ml-dtypes e8m0, saturate %d: invalid %g, overflow %g, clipped %g, inexact %g, underflow %g", saturate,
-                 (double)s[k].invalid, (double)s[k].overflow, (double)s[k].clipped, (double)s[k].inexact,
-                 (double)s[k].underflow);
+                 "%s e8m0 %a: %a, %a", rows[k].name, x[i % N], (double)narrow[i], wide[i]);
+    for (int c = 0; c < 2; c++)
+        lh_check(s[c].invalid == rows[k].invalid * TIMES && s[c].overflow == TIMES && s[c].clipped == TIMES &&
+                     s[c].inexact == 9 * TIMES && s[c].underflow == 0,
+                 "%s e8m0: invalid %g, overflow %g, clipped %g, inexact %g, underflow %g", rows[k].name,
+                 (double)s[c].invalid, (double)s[c].overflow, (double)s[c].clipped, (double)s[c].inexact,
+                 (double)s[c].underflow);
 }
 
 static void ml_dtypes(void)
@@ -331,8 +338,8 @@ static void ml_dtypes(void)
         if (setting("ml-dtypes-sat", &r))
             compare_codes("ml-dtypes-sat", &ml[i], &f, &r, ml_code, 1);
     }
-    ml_dtypes_powers(0);
-    ml_dtypes_powers(1);
+    for (int k = 0; k < 3; k++)
+        powers(k);
 }
 
 static const coded cuda[] = {{"e5m2", 8, 0x7c, 0x7f},     {"e4m3fn", 8, 0, 0x7f}, {"e3m2", 6, 0, 0x1f},
@@ -459,7 +466,7 @@ static void elsewhere(void)
             for (int set = 0; set < SETS; set++) {
                 static float z32[COUNT];
                 fill(set, f.max);
-                if (compat >= FPEMU_COMPAT_MUPPET) {
+                if (compat == FPEMU_COMPAT_MUPPET || compat == FPEMU_COMPAT_GGML) {
                     lh_check(fpemu_quantize_f32(&f, &with, COUNT, x32, z32, NULL) == FPEMU_ERROR_UNSUPPORTED,
                              "compat %d says nothing to %s", compat, specs[i]);
                     continue;

@@ -328,7 +328,7 @@ static inline int rounding_of(unsigned i, fpemu_rounding *r)
                 {FPEMU_MODE_RAZ, 0, 0}, {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTO, 0, 0},
                 {FPEMU_MODE_SE, 0, 0},  {FPEMU_MODE_SR, 0, 0},  {FPEMU_MODE_SR, 0, 27}, {FPEMU_MODE_SR, 0, 5},
                 {FPEMU_MODE_SR, 1, 0},  {FPEMU_MODE_SR, 1, 14}, {FPEMU_MODE_SR, 2, 0},  {FPEMU_MODE_SR, 2, 8},
-                {FPEMU_MODE_SR, 0, 28}, {FPEMU_MODE_SR, 2, 28}, {FPEMU_MODE_SR, 1, 27}};
+                {FPEMU_MODE_SR, 0, 28}, {FPEMU_MODE_SR, 2, 28}, {FPEMU_MODE_SR, 1, 27}, {FPEMU_MODE_RNP, 0, 0}};
     if (i >= sizeof list / sizeof *list)
         return 0;
     *r = fpemu_rounding_stochastic(20261120, i);

@@ -56,7 +56,7 @@ static const struct {
 } modes[] = {{FPEMU_MODE_RNE, 0, 0}, {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTZ, 0, 0},
              {FPEMU_MODE_RNA, 0, 0}, {FPEMU_MODE_RNZ, 0, 0}, {FPEMU_MODE_RAZ, 0, 0}, {FPEMU_MODE_RTO, 0, 0},
              {FPEMU_MODE_SR, 0, 0},  {FPEMU_MODE_SR, 1, 32}, {FPEMU_MODE_SR, 2, 32}, {FPEMU_MODE_SR, 0, 8},
-             {FPEMU_MODE_SE, 0, 0}};
+             {FPEMU_MODE_SE, 0, 0},  {FPEMU_MODE_RNP, 0, 0}};
 enum { MODES = sizeof modes / sizeof *modes, COMBINATIONS = MODES * SUBJECTS };
 
 /* ------------------------------------------------------------------------------------------------- comparison */

@@ -983,7 +983,7 @@ static void try_spec(const char *text, unsigned rounds)
              "%s: printed as %s, which reads differently", text, printed);
     fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
     for (size_t i = 0; i < 6; i++)
-        if (targets[i]->rounding.mode >= FPEMU_MODE_SR) {
+        if (FPEMU_MODE_DRAWS(targets[i]->rounding.mode)) {
             targets[i]->rounding.seed = 11 + i;
             targets[i]->rounding.stream = 5 * i;
             targets[i]->rounding.offset = i & 1 ? 0 : 1000 * i;
@@ -996,7 +996,7 @@ static void try_spec(const char *text, unsigned rounds)
             if (!lh_check(fpemu_gemm_check(&spec, (int)carrier, NULL) == FPEMU_OK, "%s: refused on %u bits", text,
                           carrier))
                 continue;
-            if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR && round % 3) {
+            if (FPEMU_MODE_DRAWS(spec.sum.inner.rounding.mode) && round % 3) {
                 spec.sum.inner.rounding.bits = (uint8_t)(round % 3 == 1 ? 8 : 13);
                 spec.sum.inner.rounding.variant = (uint8_t)(round % 3);
                 spec.sum.inner.rounding.generator = (uint8_t)(round / 3 % 2);
@@ -1039,7 +1039,7 @@ static void try_spec(const char *text, unsigned rounds)
 /* What a batch adds to the index of a rounding of its product number q. */
 static void shift(fpemu_target *t, uint64_t by)
 {
-    t->rounding.offset += t->rounding.mode >= FPEMU_MODE_SR ? by : 0;
+    t->rounding.offset += FPEMU_MODE_DRAWS(t->rounding.mode) ? by : 0;
 }
 
 /* Products that follow one another, one of whose arrays they share; and so do their scales, if there are chunks. */
@@ -1108,7 +1108,7 @@ static void check_calls(const char *text)
     fpemu_gemm_spec spec;
     if (!lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text))
         return;
-    if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR)
+    if (FPEMU_MODE_DRAWS(spec.sum.inner.rounding.mode))
         spec.sum.inner.rounding.seed = 99;
     if (spec.out.format.kind)
         spec.out.rounding.seed = 98;

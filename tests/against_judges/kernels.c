@@ -131,7 +131,7 @@ static void one_case(const lh_format *f, const fpemu_format *format, fpemu_round
     for (size_t i = 0; i < n; i++) {
         const lh_rounding how = {r->mode, r->overflow,
                                  r->nan,  r->variant,
-                                 32,      r->mode < FPEMU_MODE_SR ? 0 : lh_bits(0, SEED, STREAM, r->offset + i, 32)};
+                                 32,      !FPEMU_MODE_DRAWS(r->mode) ? 0 : lh_bits(0, SEED, STREAM, r->offset + i, 32)};
         x[i] = put(type, i, draw(f, i, &state));
         right[i] = lh_round(f, carrier, how, x[i]);
     }

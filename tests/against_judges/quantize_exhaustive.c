@@ -3,7 +3,7 @@
  *
  *   quantize_exhaustive [-o FILE] [--jobs N] [--commit TEXT] [--digests] [FORMAT | MODE | POLICY ...]
  *
- * Words may come in any order; what is left out means all: the formats below, the eight deterministic modes, the
+ * Words may come in any order; what is left out means all: the formats below, the nine deterministic modes, the
  * policies ieee and saturate. One line can be run again by its first three words: quantize_exhaustive e4m3fn rne ieee.
  */
 #include "../judges/formats.h"
@@ -95,17 +95,17 @@ static void perform(task *t)
     t->seconds = now() - start;
 }
 
-/* Posits have one rounding rule; other formats the eight deterministic modes. */
+/* Posits have one rounding rule; other formats the nine deterministic modes. */
 static int mode_exists(const char *spec, int mode)
 {
-    return strncmp(spec, "posit", 5) != 0 || mode == FPEMU_MODE_RNE;
+    return strncmp(spec, "posit", 5) != 0 ? !FPEMU_MODE_DRAWS(mode) : mode == FPEMU_MODE_RNE;
 }
 
 int main(int argc, char **argv)
 {
     const char *record = NULL, *commit = "unknown";
     const char **specs = malloc(((size_t)argc + DEFAULT_FORMATS) * sizeof *specs);
-    int modes[8] = {0}, policies[4] = {0};
+    int modes[FPEMU_MODE_COUNT] = {0}, policies[4] = {0};
     int any_mode = 0, any_policy = 0, digests = 0, jobs = 1, i, m, p, failed = 0;
     int nspecs = 0, ntasks = 0, printed = 0;
     FILE *out = NULL;
@@ -132,11 +132,11 @@ int main(int argc, char **argv)
                 return usage("not a number of jobs:", value);
         } else {
             fpemu_format f;
-            for (m = 0; m < 8 && strcmp(word, compare_mode((unsigned)m)) != 0; m++)
+            for (m = 0; m < FPEMU_MODE_COUNT && (FPEMU_MODE_DRAWS(m) || strcmp(word, compare_mode((unsigned)m))); m++)
                 continue;
             for (p = 1; p < 4 && strcmp(word, compare_policy((unsigned)p)) != 0; p++)
                 continue;
-            if (m < 8)
+            if (m < FPEMU_MODE_COUNT)
                 any_mode = modes[m] = 1;
             else if (p < 4)
                 any_policy = policies[p] = 1;
@@ -149,12 +149,12 @@ int main(int argc, char **argv)
     if (!nspecs)
         for (i = 0; i < DEFAULT_FORMATS; i++)
             specs[nspecs++] = default_formats[i];
-    task *tasks = calloc((size_t)nspecs * 24, sizeof *tasks);
+    task *tasks = calloc((size_t)nspecs * 3 * FPEMU_MODE_COUNT, sizeof *tasks);
     if (!tasks)
         return 1;
     for (i = 0; i < nspecs; i++) {
         for (p = 1; p < 4; p++) {
-            for (m = 0; m < 8; m++) {
+            for (m = 0; m < FPEMU_MODE_COUNT; m++) {
                 if (any_policy ? !policies[p] : p == FPEMU_OVERFLOW_SATURATE_KEEP_INF)
                     continue;
                 if (any_mode ? !modes[m] : !mode_exists(specs[i], m))

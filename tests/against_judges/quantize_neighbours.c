@@ -52,7 +52,7 @@ static void check_format(const char *spec, const fpemu_format *parameters, int n
                 if (!named && policy == 2 + (unsigned)mode % 2)
                     continue;
                 rounding.nan = (uint8_t)(1 + ((unsigned)mode + policy) % 5);
-                if (mode >= FPEMU_MODE_SR) {
+                if (FPEMU_MODE_DRAWS(mode)) {
                     static const uint8_t widths[] = {0, 1, 3, 8, 9, 16, 17, 31};
                     rounding.variant = (uint8_t)(mode == FPEMU_MODE_SR ? policy - 1 : 0);
                     rounding.bits = widths[(lines + policy) % 8];

@@ -33,8 +33,9 @@ enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Compatibility settings, and formats for them; a setting also goes with other modes than its own. */
 static const char *const settings[] = {
-    "qpytorch",  "qpytorch-sr",   "lee-inf",        "cpfloat-sr",        "cpfloat-se",       "nvidia",
-    "ml-dtypes", "ml-dtypes-sat", "qpytorch-fixed", "qpytorch-fixed-sr", "pytorch-multiply", "pytorch-divide",
+    "qpytorch",         "qpytorch-sr",    "lee-inf",       "cpfloat-sr",     "cpfloat-se",
+    "nvidia",           "ml-dtypes",      "ml-dtypes-sat", "qpytorch-fixed", "qpytorch-fixed-sr",
+    "pytorch-multiply", "pytorch-divide", "pytorch-cast",
 };
 static const char *const set_specs[] =
     LIST("fp16", "bf16", "e4m3fn", "e5m2", "e2m1", "ue4m3", "e8m0", "fp16:nosub", "p3109(8,3,se)", "e4m3fnuz",
@@ -184,7 +185,7 @@ int main(int argc, char **argv)
                 r.overflow = (uint8_t)below(4);
             if (i % 4 == 2)
                 r.nan = FPEMU_NAN_MAX;
-            if (i % 5 > 2 && r.mode >= FPEMU_MODE_SR) /* some random bits are all 0 or 1 then */
+            if (i % 5 > 2 && FPEMU_MODE_DRAWS(r.mode)) /* some random bits are all 0 or 1 then */
                 r.bits = i % 5 == 3 ? 8 : 2;
             const int carrier = i % 2 ? 64 : 32;
             if (fpemu_check(&f, &r, carrier, NULL))

@@ -123,6 +123,7 @@ static uint32_t wrapped(const fpemu_format *f, unsigned mode, uint32_t x)
         case FPEMU_MODE_RNE: up = rest > half || (rest == half && (q & 1)); break;
         case FPEMU_MODE_RNA: up = rest >= half; break;
         case FPEMU_MODE_RNZ: up = rest > half; break;
+        case FPEMU_MODE_RNP: up = rest > half || (rest == half && !negative); break;
         case FPEMU_MODE_RAZ: up = rest != 0; break;
         case FPEMU_MODE_RTP: up = rest != 0 && !negative; break;
         case FPEMU_MODE_RTN: up = rest != 0 && negative; break;
@@ -222,7 +223,7 @@ int sweep_f32(sweep *s, const char *spec, const fpemu_format *format, const fpem
     walk w = {.s = s, .f = format, .r = rounding, .j = j, .most = most, .report = report, .context = context};
 
     *s = (sweep){0};
-    if (rounding->mode >= FPEMU_MODE_SR || (wraps(&w) && format->kind != FPEMU_KIND_FIXED))
+    if (FPEMU_MODE_DRAWS(rounding->mode) || (wraps(&w) && format->kind != FPEMU_KIND_FIXED))
         return 0;
     w.m.spec = spec;
     w.m.rounding = rounding;

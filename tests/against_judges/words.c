@@ -167,7 +167,7 @@ static void tables(const struct type *t)
                                     {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7}};
     static const uint32_t lengths[] = {5, 10, 7, 6, 2, 16};
     for (unsigned k = 0; k < 8; k++)
-        for (unsigned mode = 0; mode < FPEMU_MODE_SR; mode++) {
+        for (unsigned mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
             fpemu_format f;
             fpemu_rounding r = {0};
             const fpemu_status status = k < 6 ? fpemu_format_table(&f, lengths[k], own[k])
@@ -360,7 +360,7 @@ static void format_of_words(const struct type *t, const char *spec, size_t k, in
             r.mode = (uint8_t)mode;
             r.overflow = (uint8_t)overflow;
             r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (overflow + mode) % 5);
-            r.bits = mode < FPEMU_MODE_SR ? 0 : bits[overflow];
+            r.bits = !FPEMU_MODE_DRAWS(mode) ? 0 : bits[overflow];
             r.offset = overflow == 3 ? 0 : UINT64_C(0xffffc000) + 64 * (k + overflow); /* past 2^32 words */
             if (fpemu_check(&f, &r, 32, NULL) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0) ||
                 (!every && (k + mode) % 4 != overflow))

@@ -105,6 +105,12 @@ python_checks json 'a, b, c = j["formats"]
 assert b["spec"] == "codebook(file=nf4.txt,block=64)" and a.pop("spec") == "nf4" and b.pop("spec") and a == b != c'
 printf '0\n0.5\n1' >three.txt
 gives '0.5 1 0' round 'table(file=three.txt)' 0.3 7 -1
+echo '-3 -1 1 3' >ties.txt
+gives '-3 -1 1' round 'table(file=ties.txt)' -2 0 2
+gives '-3 1 3' round 'table(file=ties.txt)' -r rna -- -2 0 2
+gives '-1 -1 1' round 'table(file=ties.txt)' -r rnz -- -2 0 2
+gives '-1 1 3' round 'table(file=ties.txt)' -r rnp -- -2 0 2
+fails 1 'no odd neighbour (mode rto)' round 'table(file=ties.txt)' -r rto 2
 printf '0 1 1' >bad.txt
 fails 1 "bad.txt, line 1: '1'" round 'table(file=bad.txt)' 1
 printf '0 1\n\n1e99' >bad.txt

@@ -32,6 +32,8 @@ gives '0.5 0.5 2 6' round mxfp4 --double 0.3 0.7 1.9 6
 gives '1 1.25 -1 -1.25' round e4m3fn -r rne 1.0625 1.1875 -1.0625 -1.1875
 gives '1.125 1.25 -1.125 -1.25' round e4m3fn -r rna 1.0625 1.1875 -1.0625 -1.1875
 gives '1 1.125 -1 -1.125' round e4m3fn -r rnz 1.0625 1.1875 -1.0625 -1.1875
+gives '1.125 1.25 -1 -1.125' round e4m3fn -r rnp 1.0625 1.1875 -1.0625 -1.1875
+gives '1.5 -1' round 'fixed(3,1)' -r rnp 1.25 -1.25 # AP_RND of ap_fixed<3, 2> in AMD's UG1399
 gives '1 1.125 -1 -1.125' round e4m3fn -r rtz 1.0625 1.1875 -1.0625 -1.1875
 gives '1.125 1.25 -1.125 -1.25' round e4m3fn -r raz 1.0625 1.1875 -1.0625 -1.1875
 gives '1.125 1.25 -1 -1.125' round e4m3fn -r rtp 1.0625 1.1875 -1.0625 -1.1875

@@ -5,7 +5,7 @@
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/common.sh"
 ${CC:-cc} -O2 -o judge "$sources/vectors_judge.c" -lm || { echo 'no C compiler'; exit 77; }
-modes=rne,rna,rnz,rtz,raz,rtp,rtn,rto
+modes=rne,rna,rnz,rtz,raz,rtp,rtn,rto,rnp
 
 # judged LEAST OPERATION SPEC FROM OPTION...: the judge agrees with at least so many vectors
 judged() {

@@ -9,7 +9,7 @@
 
 enum specials { IEEE, FN, FINITE };
 enum { INEXACT = 1, UNDERFLOW = 2, OVERFLOW = 4, DIVISION_BY_ZERO = 8, INVALID = 0x10, SUBNORMAL = 0x20 };
-enum { RNE, RNA, RNZ, RTZ, RAZ, RTP, RTN, RTO };
+enum { RNE, RNA, RNZ, RTZ, RAZ, RTP, RTN, RTO, RNP = 10 };
 
 struct format {
     const char *name;
@@ -62,6 +62,7 @@ static bool round_up(int mode, uint64_t k, bool any, int half, bool negative)
     case RNE: return half > 0 || (half == 0 && (k & 1) != 0);
     case RNA: return half >= 0;
     case RNZ: return half > 0;
+    case RNP: return half > 0 || (half == 0 && !negative);
     case RAZ: return any;
     case RTP: return any && !negative;
     case RTN: return any && negative;
@@ -72,7 +73,7 @@ static bool round_up(int mode, uint64_t k, bool any, int half, bool negative)
 
 static bool overflows_outward(int mode, bool negative)
 {
-    return mode == RNE || mode == RNA || mode == RNZ || mode == RAZ || (mode == RTP && !negative) ||
+    return mode == RNE || mode == RNA || mode == RNZ || mode == RNP || mode == RAZ || (mode == RTP && !negative) ||
            (mode == RTN && negative);
 }
 

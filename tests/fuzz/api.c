@@ -262,7 +262,7 @@ void draw_rounding(draw *d, fpemu_rounding *r)
     r->mode = (uint8_t)(mode < FPEMU_MODE_COUNT ? mode : wrong ? FPEMU_MODE_COUNT : 0);
     r->overflow = (uint8_t)(draw_below(d, 2) ? 0 : draw_below(d, wrong ? 5 : 4));
     r->nan = (uint8_t)(draw_below(d, 2) ? 0 : draw_below(d, wrong ? 7 : 6));
-    if (r->mode >= FPEMU_MODE_SR || wrong) {
+    if (FPEMU_MODE_DRAWS(r->mode) || wrong) {
         r->variant = (uint8_t)draw_below(d, wrong ? 4 : 3);
         r->bits = (uint8_t)draw_below(d, wrong ? 34 : 33);
         r->generator = (uint8_t)draw_below(d, wrong ? 3 : 2);

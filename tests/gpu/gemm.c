@@ -83,7 +83,7 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     fpemu_stats right = {0};
     fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
     for (size_t i = 0; i < 6; i++)
-        if (targets[i]->rounding.mode >= FPEMU_MODE_SR)
+        if (FPEMU_MODE_DRAWS(targets[i]->rounding.mode))
             seed(targets[i]);
     int counted = next() % 3 == 0;
     spec.start_from_c = spec.sum.model != FPEMU_MODEL_INTEGER && next() % 3 == 0;

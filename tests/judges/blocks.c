@@ -230,7 +230,7 @@ static void close_context(context *c)
 
 static int open_codebook(context *c)
 {
-    if (c->r->mode == FPEMU_MODE_RNA || c->r->mode == FPEMU_MODE_RNZ || c->r->mode == FPEMU_MODE_RTO)
+    if (c->r->mode == FPEMU_MODE_RTO)
         return 0;
     c->table = allocate(c->f->codebook_length + 256, sizeof *c->table);
     if (c->f->codebook == FPEMU_CODEBOOK_CUSTOM) {
@@ -308,7 +308,7 @@ static int open_context(context *c, const fpemu_format *f, const fpemu_rounding 
 /* R, the random bits of an element. */
 static uint32_t random_of(const context *c, uint64_t index)
 {
-    if (c->r->mode < FPEMU_MODE_SR)
+    if (!FPEMU_MODE_DRAWS(c->r->mode))
         return 0;
     return lh_bits(c->r->generator, c->r->seed, c->r->stream, c->r->offset + index, c->random_bits);
 }
@@ -380,6 +380,9 @@ static unsigned lookup(context *c, number t, uint32_t random)
         return low;
     switch (c->r->mode) {
     case FPEMU_MODE_RNE:
+    case FPEMU_MODE_RNA:
+    case FPEMU_MODE_RNZ:
+    case FPEMU_MODE_RNP:
         mpq_add(c->a, c->points[low], c->points[high]);
         mpq_div_2exp(c->a, c->a, 1);
         {
@@ -391,6 +394,11 @@ static unsigned lookup(context *c, number t, uint32_t random)
             mpz_clears(n, d, (mpz_ptr)NULL);
         }
         mpq_set_d(c->a, a);
+        if (mpq_equal(c->t, c->a))
+            return c->r->mode == FPEMU_MODE_RNP || (c->r->mode == FPEMU_MODE_RNA && a >= 0) ||
+                           (c->r->mode == FPEMU_MODE_RNZ && a < 0)
+                       ? high
+                       : low;
         return mpq_cmp(c->t, c->a) > 0 ? high : low;
     case FPEMU_MODE_RTZ: return t.m >= 0 ? low : high;
     case FPEMU_MODE_RAZ: return t.m >= 0 ? high : low;

@@ -379,7 +379,8 @@ enum {
     RAZ = FPEMU_MODE_RAZ,
     RTP = FPEMU_MODE_RTP,
     RTN = FPEMU_MODE_RTN,
-    RTO = FPEMU_MODE_RTO
+    RTO = FPEMU_MODE_RTO,
+    RNP = FPEMU_MODE_RNP
 };
 
 /* Sections 2.1, 1.3, 1.4, 1.8, 2.4, and others worked out by hand. */
@@ -396,6 +397,9 @@ static const ref_conversion conversions[] = LIST(
     {"e4m3fn", RTZ, 1, 1e30, 448, 0x7e}, {"e4m3fn", RTP, 1, 1e30, NAN, 0x7f}, {"e4m3fn", RTP, 1, -1e30, -448, 0xfe},
     {"e4m3fn", RTN, 1, 1e30, 448, 0x7e}, {"e4m3fn", RTN, 1, -1e30, NAN, 0x7f}, {"e4m3fn", RNA, 1, 464, NAN, 0x7f},
     {"e4m3fn", RNZ, 1, 464, 448, 0x7e}, {"e4m3fn", RAZ, 1, 449, NAN, 0x7f}, {"e4m3fn", RTO, 1, 449, 448, 0x7e},
+    {"e4m3fn", RNP, 1, 464, NAN, 0x7f}, {"e4m3fn", RNP, 1, -464, -448, 0xfe}, {"e8m0", RNP, 1, 3, 4, 129},
+    {"e4m3fn", RNP, 1, -0x1p-10, -0.0, 0x80}, {"e4m3fn", RNP, 1, 0x1p-10, 0x1p-9, 0x01},
+    {"fixed(8,4)", RNP, 1, 0.03125, 0.0625, 1}, {"fixed(8,4)", RNP, 1, -0.03125, 0, 0},
     {"e4m3fn", RNE, 1, -431.99999999999994, -416, 0xfd}, {"e4m3fn", RNE, 1, -432, -448, 0xfe},
     {"e4m3fn", RNE, 1, 0x1p-10, 0, 0x00}, {"e4m3fn", RNE, 1, -0x1p-10, -0.0, 0x80},
     {"e4m3fn", RTP, 1, -1e-30, -0.0, 0x80}, {"e4m3", RNE, 1, 248, INFINITY, 0x78},

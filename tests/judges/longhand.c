@@ -216,6 +216,7 @@ int lh_up(int mode, int variant, unsigned bits, uint32_t r, int negative, int od
     case FPEMU_MODE_RNE: return against_half > 0 || (against_half == 0 && odd);
     case FPEMU_MODE_RNA: return against_half >= 0;
     case FPEMU_MODE_RNZ: return against_half > 0;
+    case FPEMU_MODE_RNP: return against_half > 0 || (against_half == 0 && !negative);
     case FPEMU_MODE_RTZ: return 0;
     case FPEMU_MODE_RAZ: return 1;
     case FPEMU_MODE_RTP: return !negative;

@@ -170,13 +170,14 @@ static void round_to_float(by_mpfr *j)
         mpfr_set_zero(j->y, mpfr_signbit(j->x) ? -1 : 1);
         return;
     }
-    if (j->mode == FPEMU_MODE_RNA) {
-        /* Away from zero in ties: both neighbours, and the exact comparison of 2x with their sum. */
-        to_precision(j, j->y, j->x, MPFR_RNDZ);
-        to_precision(j, j->z, j->x, MPFR_RNDA);
+    const int positive = j->mode == FPEMU_MODE_RNP;
+    if (j->mode == FPEMU_MODE_RNA || positive) {
+        /* Away from zero, or up, in ties: both neighbours, and the exact comparison of 2x with their sum. */
+        to_precision(j, j->y, j->x, positive ? MPFR_RNDD : MPFR_RNDZ);
+        to_precision(j, j->z, j->x, positive ? MPFR_RNDU : MPFR_RNDA);
         mpfr_add(j->sum, j->y, j->z, MPFR_RNDN);
         mpfr_div_2ui(j->sum, j->sum, 1, MPFR_RNDN);
-        if (mpfr_cmpabs(j->x, j->sum) >= 0)
+        if ((positive ? mpfr_cmp(j->x, j->sum) : mpfr_cmpabs(j->x, j->sum)) >= 0)
             mpfr_swap(j->y, j->z);
     } else {
         to_precision(j, j->y, j->x, mpfr_mode(j->mode));
@@ -194,6 +195,10 @@ static void round_to_integer(by_mpfr *j)
     switch (j->mode) {
     case FPEMU_MODE_RNE: mpfr_roundeven(j->y, j->z); break;
     case FPEMU_MODE_RNA: mpfr_round(j->y, j->z); break;
+    case FPEMU_MODE_RNP: /* as ap_fixed's AP_RND: half a step more, then down */
+        mpfr_add_d(j->sum, j->z, 0.5, MPFR_RNDD);
+        mpfr_floor(j->y, j->sum);
+        break;
     case FPEMU_MODE_RTZ: mpfr_trunc(j->y, j->z); break;
     case FPEMU_MODE_RTP: mpfr_ceil(j->y, j->z); break;
     case FPEMU_MODE_RTN: mpfr_floor(j->y, j->z); break;

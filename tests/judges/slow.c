@@ -335,6 +335,7 @@ static int goes_up(slow *s, int negative, int odd, const mpz_t rem, unsigned lon
     case FPEMU_MODE_RNE: return tie ? odd : at_least_half;
     case FPEMU_MODE_RNA: return at_least_half;
     case FPEMU_MODE_RNZ: return at_least_half && !tie;
+    case FPEMU_MODE_RNP: return at_least_half && !(tie && negative);
     case FPEMU_MODE_RTZ: return 0;
     case FPEMU_MODE_RAZ: return 1;
     case FPEMU_MODE_RTP: return !negative;

@@ -434,7 +434,7 @@ def test_kept_calls_are_not_mistaken_for_each_other():
         table = fpemu.format([1.0, 1 + 2.0**-m])
         assert fpemu.quantize(x.astype(np.float32), table, "rtp") == 1 + 2.0**-m
     assert len(formats) < 48 > len(roundings)
-    f, up, down = fpemu.Format("float(e=5,m=3)"), ("rtp", "raz"), ("rne", "rtz", "rtn", "rna", "rnz")
+    f, up, down = fpemu.Format("float(e=5,m=3)"), ("rtp", "raz"), ("rne", "rtz", "rtn", "rna", "rnz", "rnp")
     for _ in range(2):  # more kinds than are kept with a format
         for mode in up + down:
             expected = 1.125 if mode in up else 1

@@ -89,6 +89,19 @@ def test_casts_of_torch(torch, fmt, source):
     assert np.array_equal(bits(codes), bits(x[~x.isnan()].to(kind)))
 
 
+@pytest.mark.parametrize("source", ["float32", "float16", "bfloat16"])
+def test_cast_of_torch_to_powers(torch, source):
+    x = torch.from_numpy(samples("e8m0")) if source == "float32" else torch.from_numpy(
+        every(np.float16).view(np.int16)).view(getattr(torch, source))
+    assert np.array_equal(bits(fpemu.encode(x, "e8m0", "pytorch-cast")), bits(x.to(torch.float8_e8m0fnu)))
+
+
+def test_ties_up():
+    x = every(np.float16).astype(np.float64)
+    x = x[np.isfinite(x)]
+    assert_same(fpemu.quantize(x, "fixed(8,4)", "rnp"), np.clip(np.floor(x * 16 + 0.5) / 16, -8, 7.9375), "AP_RND")
+
+
 @pytest.mark.parametrize("fmt", ["e4m3fn:saturate", "e5m2:saturate", "e3m2", "e2m3", "e2m1", "p3109(8,4,se)", "fp16"])
 @pytest.mark.parametrize("mode,theirs", [("rne", "TiesToEven"), ("rna", "TiesToAway"), ("rtz", "TowardZero"),
                                          ("rtp", "TowardPositive"), ("rtn", "TowardNegative"), ("rto", "ToOdd")])

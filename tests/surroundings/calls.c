@@ -511,7 +511,7 @@ static void visit_operations(walk *w, const call *like, int turn)
         if (like->carrier != FPEMU_TYPE_F16 || !c.specials)
             visit_counted(w, c, FPEMU_STATS_SUMS);
     }
-    if (size < 4 && turn < 4 && like->rounding.mode < FPEMU_MODE_SR) {
+    if (size < 4 && turn < 4 && !FPEMU_MODE_DRAWS(like->rounding.mode)) {
         call c = begin("apply", "table", run_table, like);
         c.which = FPEMU_FUNCTION_RSQRT;
         need_numbers(&c, n, size);

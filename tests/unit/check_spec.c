@@ -478,7 +478,8 @@ START_TEST(roundings)
         LIST({"rne", FPEMU_MODE_RNE, 0, 0, 0}, {"RNA", FPEMU_MODE_RNA, 0, 0, 0}, {" rnz ", FPEMU_MODE_RNZ, 0, 0, 0},
              {"toward-zero", FPEMU_MODE_RTZ, 0, 0, 0}, {"Away-From-Zero", FPEMU_MODE_RAZ, 0, 0, 0},
              {"rtp", FPEMU_MODE_RTP, 0, 0, 0}, {"toward-negative", FPEMU_MODE_RTN, 0, 0, 0},
-             {"to-odd", FPEMU_MODE_RTO, 0, 0, 0}, {"sr", FPEMU_MODE_SR, 0, 0, 0}, {"se", FPEMU_MODE_SE, 0, 0, 0},
+             {"to-odd", FPEMU_MODE_RTO, 0, 0, 0}, {"nearest-positive", FPEMU_MODE_RNP, 0, 0, 0},
+             {"sr", FPEMU_MODE_SR, 0, 0, 0}, {"se", FPEMU_MODE_SE, 0, 0, 0},
              {"qpytorch", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
              {"qpytorch-sr", FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
              {"qpytorch-fixed", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
@@ -487,7 +488,8 @@ START_TEST(roundings)
              {"nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
              {"ml-dtypes", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, 0, FPEMU_COMPAT_ML_DTYPES},
              {"ml-dtypes-sat", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, 0, FPEMU_COMPAT_ML_DTYPES},
-             {"pytorch-divide", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE});
+             {"pytorch-divide", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE},
+             {"pytorch-cast", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_CAST});
     fpemu_rounding r;
     fpemu_parse_error error;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -23,7 +23,7 @@ static const struct formats_refused {
     {"tf32", "rne", 16, QUANTIZE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary32 does"},
     {"fp64", "rne", 16, DECODE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary64 does"},
     {"posit(16,1)", "rtz", 32, QUANTIZE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "(mode rne), not by rtz"},
-    {"table(nf4)", "rna", 64, ENCODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "have no mode rna"},
+    {"table(nf4)", "rto", 64, ENCODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "(mode rto)"},
     {"mxfp4", "pytorch-divide", 32, QUANTIZE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING,
      "have no compatibility setting pytorch-divide"},
     {"bfp(7)", "qpytorch", 64, PACK, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "setting qpytorch: take"},

@@ -84,8 +84,8 @@ static int check(int format, int mode, int use)
     rounding.mode = (uint8_t)mode;
     if (find(format) == NULL)
         return refuse("format", "no such handle");
-    if (mode < 0 || mode > FPEMU_MODE_SR)
-        return refuse("mode", "0 to 8, rne to sr");
+    if (mode < 0 || mode >= FPEMU_MODE_COUNT || mode == FPEMU_MODE_SE)
+        return refuse("mode", "0 to 8, rne to sr, or 10, rnp");
     return fpemu_check_use(find(format), &rounding, FPEMU_TYPE_F64, use, &why) != FPEMU_OK
                ? refuse(formats[format].text, why.message)
                : 0;

@@ -9,7 +9,8 @@
 
 package fpemu_dpi;
     // Rounding modes, operations, flags.
-    localparam int RNE = 0, RNA = 1, RNZ = 2, RTZ = 3, RAZ = 4, RTP = 5, RTN = 6, RTO = 7, SR = 8;
+    localparam int RNE = 0, RNA = 1, RNZ = 2, RTZ = 3, RAZ = 4, RTP = 5, RTN = 6, RTO = 7, SR = 8,
+                   RNP = 10;
     localparam int ADD = 0, SUB = 1, MUL = 2, DIV = 3, SQRT = 4, FMA = 5, MINIMUM = 6, MAXIMUM = 7,
                    MINIMUM_NUMBER = 8, MAXIMUM_NUMBER = 9;
     localparam int NX = 1, UF = 2, OF = 4, DZ = 8, NV = 16, SUBNORMAL = 32;

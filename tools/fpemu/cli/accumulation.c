@@ -49,7 +49,7 @@ accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
     fpemu_target *const target[] = {&m.spec.a,   &m.spec.b,         &m.spec.product,
                                     &m.spec.out, &m.spec.sum.inner, &m.spec.sum.outer};
     for (unsigned i = 0; i < sizeof target / sizeof *target; i++) {
-        if (target[i]->rounding.mode == FPEMU_MODE_SR || target[i]->rounding.mode == FPEMU_MODE_SE) {
+        if (FPEMU_MODE_DRAWS(target[i]->rounding.mode)) {
             target[i]->rounding.seed = seed;
             target[i]->rounding.stream = i;
         }

@@ -38,6 +38,7 @@ static const word compat_words[] = {{"none", FPEMU_COMPAT_NONE},
                                     {"cuda", FPEMU_COMPAT_CUDA},
                                     {"pytorch-multiply", FPEMU_COMPAT_PYTORCH_MULTIPLY},
                                     {"pytorch-divide", FPEMU_COMPAT_PYTORCH_DIVIDE},
+                                    {"pytorch-cast", FPEMU_COMPAT_PYTORCH_CAST},
                                     {NULL, 0}};
 
 static uint8_t read_word(const char *option, const word *words, const char *text)
@@ -152,7 +153,7 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
 void cli_rounding_refuse_idle(const cli_rounding *rounding)
 {
     const fpemu_rounding result = cli_rounding_get(rounding);
-    const bool draws = result.mode == FPEMU_MODE_SR || result.mode == FPEMU_MODE_SE;
+    const bool draws = FPEMU_MODE_DRAWS(result.mode);
     if (rounding->random != NULL && !draws) {
         cli_usage("%s: the rounding %s draws no random bits; sr and se do", rounding->random,
                   rounding->mode != NULL ? rounding->mode : "rne");

@@ -19,8 +19,8 @@
         "stream", required_argument, NULL, CLI_OPT_STREAM                                                              \
     }
 #define CLI_ROUNDING_HELP                                                                                              \
-    "  -r, --rounding MODE   rne rna rnz rtz raz rtp rtn rto sr se, a long name, or a\n"                               \
-    "                        compatibility setting such as qpytorch (default: rne)\n"                                  \
+    "  -r, --rounding MODE   rne rna rnz rnp rtz raz rtp rtn rto sr se, a long name, or\n"                             \
+    "                        a compatibility setting such as qpytorch (default: rne)\n"                                \
     "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"                            \
     "      --nan POLICY      keep, max, signmax, zero or error (default: the format's)\n"                              \
     "      --bits N          random bits an element, 1 to 32 (sr and se; default: 32)\n"                               \

@@ -505,7 +505,7 @@ static external_signature choose_tensors(const search *s, const request *q)
     t.array = true;
     if (signature_is_code(t.in) || (!t.bytes && t.out != t.in))
         cli_usage("--signature: '%s' has f32-to-f32, f64-to-f64, f32-to-bytes or f64-to-bytes", s->spec);
-    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE)
+    if (FPEMU_MODE_DRAWS(s->rounding.mode))
         cli_usage("fuzz: stochastic rounding of formats with scales has no one result; test that of the elements");
     return t;
 }
@@ -556,7 +556,7 @@ int cmd_fuzz(int argc, char **argv)
     s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
     use_one_thread();
     const bool tensors = s.format.scaling != FPEMU_SCALING_NONE;
-    if (tensors || s.rounding.mode == FPEMU_MODE_SR || s.rounding.mode == FPEMU_MODE_SE)
+    if (tensors || FPEMU_MODE_DRAWS(s.rounding.mode))
         return fuzz_outcomes(&s, &q, tensors);
     const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);

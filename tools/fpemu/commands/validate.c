@@ -232,6 +232,7 @@ int cmd_validate(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     validation v = {.inputs = 10000};
+    const unsigned drawn = 1u << FPEMU_MODE_SR | 1u << FPEMU_MODE_SE;
     unsigned modes = 0;
     bool inputs_given = false;
 
@@ -252,8 +253,8 @@ int cmd_validate(int argc, char **argv)
     if (v.exhaustive && inputs_given)
         cli_usage("validate: --inputs and --exhaustive exclude each other");
     if (modes == 0)
-        modes = (1u << FPEMU_MODE_SR) - 1;
-    if (v.exhaustive && (modes >> FPEMU_MODE_SR) != 0)
+        modes = ((1u << FPEMU_MODE_COUNT) - 1) & ~drawn;
+    if (v.exhaustive && (modes & drawn) != 0)
         cli_usage("validate: --exhaustive is for the deterministic modes");
     for (int i = 0; i < c.operands; i++)
         (void)cli_format(c.operand[i]); /* a bad spec is refused before any work */

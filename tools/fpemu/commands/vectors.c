@@ -62,7 +62,7 @@ static const char help[] =
     "  -o, --output FILE     the file to write (default: standard output)\n"
     "\n"
     "Flags: 01 inexact, 02 underflow, 04 overflow, 08 division by zero, 10 invalid, 20 subnormal.\n"
-    "Modes: 0 rne, 1 rna, 2 rnz, 3 rtz, 4 raz, 5 rtp, 6 rtn, 7 rto, 8 sr, 9 se.\n"
+    "Modes: 0 rne, 1 rna, 2 rnz, 3 rtz, 4 raz, 5 rtp, 6 rtn, 7 rto, 8 sr, 9 se, a rnp.\n"
     "\n"
     "Examples: fpemu vectors e4m3fn --from fp16 -r rne,rtz --as memh -o vectors.mem\n"
     "          fpemu vectors fp16 --op fma --from e4m3fn,e4m3fn,fp16\n"

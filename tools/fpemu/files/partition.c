@@ -133,8 +133,7 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
         pieces.block = FPEMU_BLOCK_ROW;
     a.needs_range = partition_needs_range(format);
     a.as_vector = false;
-    choose_pieces(&a, &pieces, format->block_length,
-                  rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);
+    choose_pieces(&a, &pieces, format->block_length, FPEMU_MODE_DRAWS(rounding->mode));
     return a;
 }
 

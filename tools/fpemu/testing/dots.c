@@ -338,7 +338,7 @@ static void read_model(dots *t, const char *text)
     const fpemu_target *const target[] = {&t->spec.a, &t->spec.b, &t->spec.product, &t->spec.sum.inner,
                                           &t->spec.sum.outer};
     for (size_t i = 0; i < sizeof target / sizeof *target; i++)
-        if (target[i]->rounding.mode == FPEMU_MODE_SR || target[i]->rounding.mode == FPEMU_MODE_SE)
+        if (FPEMU_MODE_DRAWS(target[i]->rounding.mode))
             cli_usage("--model: stochastic rounding has no one result");
 }
 

@@ -71,7 +71,7 @@ static bool random_anywhere(const fpemu_gemm_spec *s)
 {
     const fpemu_target *const t[] = {&s->a, &s->b, &s->product, &s->out, &s->sum.inner, &s->sum.outer};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
-        if (t[i]->rounding.mode == FPEMU_MODE_SR || t[i]->rounding.mode == FPEMU_MODE_SE)
+        if (FPEMU_MODE_DRAWS(t[i]->rounding.mode))
             return true;
     return false;
 }
