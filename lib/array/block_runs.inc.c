@@ -153,11 +153,16 @@ static APART int block_choose_scales(const block_job *j, size_t wanted, const ui
             down[c][b] = scale[c][b] > 0 ? core_scale_nvfp4(scale[c][b], d) : 0;
     }
     for (size_t b = 0; b < wanted; b++) {
-        const realw own_down[2] = {down[0][b], down[1][b]}, own_scale[2] = {scale[0][b], scale[1][b]};
         realw sum[2] = {0, 0};
         for (size_t at = 0, n; at < length; at += n) {
+            realw error[2][BLOCK_TILE];
             n = length - at < BLOCK_TILE ? length - at : BLOCK_TILE;
-            block_choice_sums(j, own_down, own_scale, n, x + b * length + at, sum);
+            for (int c = 0; c < 2; c++)
+                j->k->loopsw->choice_errors(j->block, down[c][b], scale[c][b], n, x + b * length + at, error[c]);
+            for (size_t i = 0; i < n; i++) {
+                sum[0] += error[0][i];
+                sum[1] += error[1][i];
+            }
         }
         const int four = sum[1] < sum[0];
         s->s[b] = scale[four][b];
@@ -165,6 +170,73 @@ static APART int block_choose_scales(const block_job *j, size_t wanted, const ui
     }
     s->divide = 0;
     s->second = d;
+    return 1;
+}
+
+static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s);
+
+/* Adds the errors of n elements from place `at` on, of blocks of `length`, to those of their blocks. */
+static void block_add_errors(const block_job *j, size_t at, size_t n, size_t length, const realw *x, const realw *y,
+                             realw *sum)
+{
+    _Alignas(LINE) realw error[TILE];
+    j->k->loopsw->search_errors(j->block->search_error, n, x, y, error);
+    for (size_t i = 0, m; i < n; i += m) {
+        const size_t left = length - (at + i) % length;
+        realw *const own = sum + (at + i) / length, before = *own;
+        m = n - i < left ? n - i : left;
+        realw s = before;
+        for (size_t k = i; k < i + m; k++)
+            s += error[k];
+        *own = s;
+    }
+}
+
+/* The scales with the least errors, as block_choose_scales has them; 0 where no loop makes t, P and y at once. */
+static APART int block_search_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
+                                     const realw *x, block_scales *s)
+{
+    const loop_draw none = {NULL, {0, 0}, 0};
+    const size_t n = length * wanted, few = length < TILE ? TILE / length : 1;
+    realw least[RUN_BLOCKS];
+    block_scales own;
+    own.powers = 0;
+    for (unsigned c = 0; c < j->block->candidates; c++) {
+        _Alignas(LINE) realw y[TILE];
+        realw sum[RUN_BLOCKS] = {0};
+        for (size_t b = 0; b < wanted; b++) {
+            const core_extremes e = {amax[b], 0, 0, 0, 0};
+            core_scale scale;
+            if (amax[b] >= CARRIER_INF)
+                return 0;
+            core_scale_candidate(j->block, &e, c, &scale);
+            const int divides = scale.kind == CORE_SCALE_DIVIDE;
+            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (c + b && divides != own.divide))
+                return 0;
+            own.divide = divides;
+            own.second = scale.d;
+            own.down[b] = scale.down;
+            own.s[b] = scale.s;
+        }
+        if (!block_choose(j, wanted, amax, &own))
+            return 0;
+        for (size_t at = 0, m; at < n; at += m) {
+            const size_t left = length - at % length, b = at / length;
+            const size_t count = length >= TILE ? 1 : wanted - b < few ? wanted - b : few;
+            m = length < TILE ? count * length : left < TILE ? left : TILE;
+            j->k->loopsw->kernel_scaled(&j->element.p->plan, own.kind, 0, &none, m / count, count, own.down + b,
+                                        own.s + b, own.second, x + at, y);
+            block_add_errors(j, at, m, length, x + at, y, sum);
+        }
+        for (size_t b = 0; b < wanted; b++) {
+            const int better = c == 0 || sum[b] < least[b];
+            least[b] = better ? sum[b] : least[b];
+            s->s[b] = better ? own.s[b] : s->s[b];
+            s->down[b] = !better ? s->down[b] : own.divide ? own.s[b] : own.down[b];
+        }
+    }
+    s->divide = own.divide;
+    s->second = own.second;
     return 1;
 }
 
@@ -176,8 +248,10 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     const core_walk *w = &j->walk;
     const uint64_t first = j->given ? index / w->length * w->across + index % w->length / w->tile_length : 0;
     size_t count = 0;
-    if (core_rule_chooses(j->block->rule) && !j->given) {
+    if (j->block->candidates > 1 && !j->given) {
         s->powers = 0;
+        if (j->block->search_step)
+            return block_search_scales(j, wanted, amax, length, x, s) ? wanted : 0;
         return j->p->hold_many && block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
     }
     s->saturated = 0;
