@@ -254,11 +254,11 @@ FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const core_codebook *t
                 core_happened h;
                 uintw x[4], p;
                 gpu_blocks_load(j, 1, u, at, 1, x);
-                row[rows] += chooses ? core_choice_error(block, down, own.s, x[0])
-                                     : core_search_error(block->search_error, x[0],
-                                                         core_blocked_element(&j->rule, table, 2, j->rule.plan.mode,
-                                                                              &own, block->tensor, e->amax, x[0], 0,
-                                                                              &p, &h));
+                row[rows] += chooses
+                                 ? core_choice_error(block, down, own.s, x[0])
+                                 : core_search_error(block->search_error, x[0],
+                                                     core_blocked_element(&j->rule, table, 2, j->rule.plan.mode, &own,
+                                                                          block->tensor, e->amax, x[0], 0, &p, &h));
             }
         }
         const realw total = core_choice_total(row, rows);
@@ -365,7 +365,7 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             if (job->given.scales)
                 core_scale_given(&block, &job->given, u->block, s);
             else
-                core_scale_find(&block, &OF(e, l), s);
+                core_scale_candidate(&block, &OF(e, l), 0, s);
             if (block.candidates > 1 && !job->given.scales)
                 gpu_choose_scale(j, &table, u, &block, &OF(e, l), s);
             if (core_rule_levels(block.rule))

@@ -62,7 +62,7 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
     for (size_t b = 0; b < count && (j->want & FPEMU_STATS_SCALES); b++) {
         const core_extremes e = {amax[b], 0, 0, 0, 0};
         core_scale s;
-        core_scale_find(j->block, &e, &s);
+        core_scale_candidate(j->block, &e, 0, &s);
         if (s.counted)
             count_scale(&j->call->stats->request, s.exponent);
     }
@@ -127,82 +127,45 @@ static uint64_t block_saturated(const block_job *j, size_t count, const uintw *a
         if ((v[i] >= high || v[i] < low) && amax[i]) {
             const core_extremes e = {amax[i], 0, 0, 0, 0};
             core_scale s;
-            core_scale_find(b, &e, &s);
+            core_scale_candidate(b, &e, 0, &s);
             saturated += s.saturated;
         }
     return saturated;
 }
 
-/* The same of rules that choose, for blocks of `length` elements in a row from x; 0 if not all are finite. */
+static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s);
+
+/* Adds n errors each of `count` blocks, or pieces of blocks, to their sums. Each sum is a chain: eight run at a time. */
+static void block_add_errors(size_t n, size_t count, const realw *error, realw *sum)
+{
+    size_t b = 0;
+    for (; b + 8 <= count; b += 8) {
+        const realw *const e = error + b * n;
+        realw s[8];
+        memcpy(s, sum + b, sizeof s);
+        for (size_t k = 0; k < n; k++)
+            for (size_t l = 0; l < 8; l++)
+                s[l] += e[l * n + k];
+        memcpy(sum + b, s, sizeof s);
+    }
+    for (; b < count; b++)
+        for (size_t k = 0; k < n; k++)
+            sum[b] += error[b * n + k];
+}
+
+/* The scales with the least errors, as block_choose_scale has them, for blocks of `length` elements in a row from x; 0
+ * where no loop makes t, P and y at once. */
 static APART int block_choose_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
                                      const realw *x, block_scales *s)
 {
-    const realw u = (realw)j->block->tensor.a, d = (realw)j->block->tensor.b, max = j->block->max;
-    _Alignas(LINE) realw scale[2][RUN_BLOCKS], down[2][RUN_BLOCKS];
-    uintw most;
-    for (size_t b = 0; b < wanted; b++) {
-        scale[0][b] = core_value(amax[b]) / max * u;
-        scale[1][b] = scale[0][b] * (realw)1.5;
-    }
-    j->k->loopsw->runs_amax(wanted, 1, scale[1], &most);
-    if (most >= CARRIER_INF)
-        return 0;
-    for (int c = 0; c < 2; c++) {
-        j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, wanted, scale[c], NULL, scale[c]);
-        for (size_t b = 0; b < wanted; b++)
-            down[c][b] = scale[c][b] > 0 ? core_scale_nvfp4(scale[c][b], d) : 0;
-    }
-    for (size_t b = 0; b < wanted; b++) {
-        realw sum[2] = {0, 0};
-        for (size_t at = 0, n; at < length; at += n) {
-            realw error[2][BLOCK_TILE];
-            n = length - at < BLOCK_TILE ? length - at : BLOCK_TILE;
-            for (int c = 0; c < 2; c++)
-                j->k->loopsw->choice_errors(j->block, down[c][b], scale[c][b], n, x + b * length + at, error[c]);
-            for (size_t i = 0; i < n; i++) {
-                sum[0] += error[0][i];
-                sum[1] += error[1][i];
-            }
-        }
-        const int four = sum[1] < sum[0];
-        s->s[b] = scale[four][b];
-        s->down[b] = down[four][b];
-    }
-    s->divide = 0;
-    s->second = d;
-    return 1;
-}
-
-static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s);
-
-/* Adds the errors of n elements from place `at` on, of blocks of `length`, to those of their blocks. */
-static void block_add_errors(const block_job *j, size_t at, size_t n, size_t length, const realw *x, const realw *y,
-                             realw *sum)
-{
-    _Alignas(LINE) realw error[TILE];
-    j->k->loopsw->search_errors(j->block->search_error, n, x, y, error);
-    for (size_t i = 0, m; i < n; i += m) {
-        const size_t left = length - (at + i) % length;
-        realw *const own = sum + (at + i) / length, before = *own;
-        m = n - i < left ? n - i : left;
-        realw s = before;
-        for (size_t k = i; k < i + m; k++)
-            s += error[k];
-        *own = s;
-    }
-}
-
-/* The scales with the least errors, as block_choose_scales has them; 0 where no loop makes t, P and y at once. */
-static APART int block_search_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
-                                     const realw *x, block_scales *s)
-{
     const loop_draw none = {NULL, {0, 0}, 0};
-    const size_t n = length * wanted, few = length < TILE ? TILE / length : 1;
+    const int chooses = core_rule_chooses(j->block->rule);
+    const size_t few = length < TILE ? TILE / length : 1;
     realw least[RUN_BLOCKS];
     block_scales own;
     own.powers = 0;
     for (unsigned c = 0; c < j->block->candidates; c++) {
-        _Alignas(LINE) realw y[TILE];
+        _Alignas(LINE) realw y[TILE], error[TILE];
         realw sum[RUN_BLOCKS] = {0};
         for (size_t b = 0; b < wanted; b++) {
             const core_extremes e = {amax[b], 0, 0, 0, 0};
@@ -218,15 +181,21 @@ static APART int block_search_scales(const block_job *j, size_t wanted, const ui
             own.down[b] = scale.down;
             own.s[b] = scale.s;
         }
-        if (!block_choose(j, wanted, amax, &own))
+        if (!chooses && !block_choose(j, wanted, amax, &own))
             return 0;
-        for (size_t at = 0, m; at < n; at += m) {
+        for (size_t at = 0, m; at < length * wanted; at += m) {
             const size_t left = length - at % length, b = at / length;
             const size_t count = length >= TILE ? 1 : wanted - b < few ? wanted - b : few;
-            m = length < TILE ? count * length : left < TILE ? left : TILE;
-            j->k->loopsw->kernel_scaled(&j->element.p->plan, own.kind, 0, &none, m / count, count, own.down + b,
-                                        own.s + b, own.second, x + at, y);
-            block_add_errors(j, at, m, length, x + at, y, sum);
+            const size_t n = length < TILE ? length : left < TILE ? left : TILE;
+            m = count * n;
+            for (size_t k = 0; k < count && chooses; k++)
+                j->k->loopsw->choice_errors(j->block, own.down[b + k], own.s[b + k], n, x + at + k * n, error + k * n);
+            if (!chooses) {
+                j->k->loopsw->kernel_scaled(&j->element.p->plan, own.kind, 0, &none, n, count, own.down + b, own.s + b,
+                                            own.second, x + at, y);
+                j->k->loopsw->search_errors(j->block->search_error, m, x + at, y, error);
+            }
+            block_add_errors(n, count, error, sum + b);
         }
         for (size_t b = 0; b < wanted; b++) {
             const int better = c == 0 || sum[b] < least[b];
@@ -250,9 +219,7 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     size_t count = 0;
     if (j->block->candidates > 1 && !j->given) {
         s->powers = 0;
-        if (j->block->search_step)
-            return block_search_scales(j, wanted, amax, length, x, s) ? wanted : 0;
-        return j->p->hold_many && block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
+        return block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
     }
     s->saturated = 0;
     s->powers = j->p->pow2.usable && j->fused && !j->given;
@@ -288,7 +255,7 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
         if (j->given)
             core_scale_given(j->block, j->given, first + count, &scale);
         else
-            core_scale_find(j->block, &e, &scale);
+            core_scale_candidate(j->block, &e, 0, &scale);
         const int divides = scale.kind == CORE_SCALE_DIVIDE;
         if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != s->divide))
             break;

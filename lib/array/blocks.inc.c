@@ -197,7 +197,7 @@ static void block_plan_many(block_plan *p, const fpemu_format *scale)
 {
     const int rule = p->block.rule;
     p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL || rule == FPEMU_SCALING_NVFP4 ||
-                   rule == FPEMU_SCALING_NVFP4_AO || core_rule_chooses(rule);
+                   rule == FPEMU_SCALING_NVFP4_AO;
     if (!p->hold_many || p->block.same)
         return;
     p->hold = p->block.scale_plan;
@@ -924,7 +924,7 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
     if (j->given)
         core_scale_given(j->block, j->given, p->block, s);
     else
-        core_scale_find(j->block, e, s);
+        core_scale_candidate(j->block, e, 0, s);
     if (j->block->candidates > 1 && !j->given)
         block_choose_scale(j, p, e);
     if (core_rule_levels(j->block->rule))
@@ -1125,7 +1125,7 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
     for (; done < count && amax[done] < CARRIER_INF; done++) {
         if (!j->whole_known)
             e.amax = amax[done];
-        core_scale_find(j->block, &e, &s);
+        core_scale_candidate(j->block, &e, 0, &s);
         kind = done ? kind : s.kind;
         if (s.kind != kind || (kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE))
             break;
@@ -1447,8 +1447,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax =
-        (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 && !j->given;
+    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 && !j->given;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE && !j->lines)
         first += block_run_few(j, first, last);

@@ -25,7 +25,6 @@
 #define block_choose_scale CARRIER(block_choose_scale)
 #define block_add_errors CARRIER(block_add_errors)
 #define block_part_errors CARRIER(block_part_errors)
-#define block_search_scales CARRIER(block_search_scales)
 #define block_tile_round CARRIER(block_tile_round)
 #define block_tile_values CARRIER(block_tile_values)
 #define block_choose_scales CARRIER(block_choose_scales)

@@ -23,17 +23,17 @@ typedef struct core_block {
     int16_t search_first, search_step; /* which they are, doc/blocks.md, 2.8; step 0: the rule says that */
     uint16_t search_grid;
     uint8_t search_error; /* fpemu_search_error */
-    uint8_t rule;        /* fpemu_scaling */
-    uint8_t no_zero;     /* the scale format has none */
-    uint8_t powers;      /* the rule gives powers of two */
-    uint8_t has_zero;    /* the element has one */
-    uint8_t bare;        /* the scale is a power of two by itself */
-    uint8_t same;        /* the scale format holds every number of the carrier */
-    uint8_t nan;         /* a block may become NaN */
-    uint8_t near;        /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
-    uint8_t level_shift; /* where the bits of levels, or of a second number, begin in the code of a scale */
-    uint8_t bits;        /* of an element */
-    uint8_t sticky;      /* what underflows in an exact t must not become zero: CORE_STICKY_... */
+    uint8_t rule;         /* fpemu_scaling */
+    uint8_t no_zero;      /* the scale format has none */
+    uint8_t powers;       /* the rule gives powers of two */
+    uint8_t has_zero;     /* the element has one */
+    uint8_t bare;         /* the scale is a power of two by itself */
+    uint8_t same;         /* the scale format holds every number of the carrier */
+    uint8_t nan;          /* a block may become NaN */
+    uint8_t near;         /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
+    uint8_t level_shift;  /* where the bits of levels, or of a second number, begin in the code of a scale */
+    uint8_t bits;         /* of an element */
+    uint8_t sticky;       /* what underflows in an exact t must not become zero: CORE_STICKY_... */
     /* set only where they are used, since calls on few elements feel it */
     core_plan scale_plan;   /* of a float scale, where core_scale_hold rounds */
     core_coder scale_coder; /* where codes are made or read: core_block_codes */
@@ -535,11 +535,6 @@ FPEMU_FN void core_scale_given(const core_block *b, const fpemu_given *given, ui
     s->order = (uint8_t)order;
 }
 
-FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
-{
-    core_scale_candidate(b, e, 0, s);
-}
-
 /* Completes *s by the bits of levels. group: the largest finite magnitudes of core_rule_levels(rule) neighbours each. */
 FPEMU_FN void core_scale_levels(const core_block *b, uintw amax, const uintw *group, unsigned groups, core_scale *s)
 {
@@ -619,7 +614,7 @@ FPEMU_FN void core_scale_read_second(const core_block *b, uint64_t code, core_sc
         s->zero = core_block_middle(b);
 }
 
-/* The code of a scale that core_scale_find made. */
+/* The code of a scale that core_scale_candidate made. */
 FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
 {
     const uint64_t levels = (core_rule_order(b->rule) ? core_scale_second(b, s) : (uint64_t)s->levels)

@@ -38,11 +38,11 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define A_SCALE {"scale", FPEMU_PARAMETER_BLOCK_SCALE, ELEMENT, 1}
 #define AN_EXPONENT {"exponent", FPEMU_PARAMETER_BLOCK_EXPONENT, INTEGER, 1}
 #define A_RULE(optional) {"rule", FPEMU_PARAMETER_RULE, RULE, optional}
-#define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, FRACTION, 1}
+#define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, RATIO, 1}
 #define A_RANGE {"target", FPEMU_PARAMETER_TARGET, DECIMAL, 1}, {"clip", FPEMU_PARAMETER_CLIP, DECIMAL, 1}
 #define A_BOUND {"bound", FPEMU_PARAMETER_BOUND, DECIMAL, 1}
 #define AN_OUTER {"outer", FPEMU_PARAMETER_OUTER, OUTER, 1}
-#define A_SEARCH {"search", FPEMU_PARAMETER_SEARCH, SEARCH, 1}, {"error", FPEMU_PARAMETER_ERROR, ERROR, 1}
+#define A_SEARCH {"search", FPEMU_PARAMETER_SEARCH, SPAN, 1}, {"error", FPEMU_PARAMETER_ERROR, NORM, 1}
 #define A_WIDTH(name) {name, FPEMU_PARAMETER_BITS, INTEGER, 0}
 
 /* What holds where an argument is left out; 0 where it cannot be. */
@@ -172,12 +172,15 @@ static int take_search(reader *r, value *v)
         return 0;
     if (!take(r, '.') || !take(r, '.'))
         return fail(r, r->at, "FIRST..LAST, two whole numbers, or FIRST..LAST/GRID");
-    if (!take_integer(r, &last) || (take(r, '/') && !take_integer(r, &grid)))
+    if (!take_integer(r, &last))
+        return 0;
+    const int shares = take(r, '/');
+    if (shares && !take_integer(r, &grid))
         return 0;
     v->rows = to_unsigned(grid);
     v->length = (uint32_t)last;
     return (v->number != last && v->number >= INT16_MIN && v->number <= INT16_MAX && last >= INT16_MIN &&
-            last <= INT16_MAX && grid >= 0 && grid <= UINT16_MAX) ||
+            last <= INT16_MAX && grid >= shares && grid <= UINT16_MAX) ||
            fail(r, start, "two different whole numbers below 32768, and a grid below 65536");
 }
 
@@ -205,10 +208,10 @@ int fpemu_take_block_value(reader *r, enum argument_type type, value *v)
     case ELEMENT: return r->read_scalar(r, &v->format);
     case TABLE: return take_table(r, v);
     case BLOCK: return take_block(r, v);
-    case FRACTION: return take_fraction(r, v);
+    case RATIO: return take_fraction(r, v);
     case OUTER: return take_choice(r, outer_names, "tensor or row", &v->number);
-    case SEARCH: return take_search(r, v);
-    case ERROR: return take_choice(r, error_names, "squares, absolute or weighted", &v->number);
+    case SPAN: return take_search(r, v);
+    case NORM: return take_choice(r, error_names, "squares, absolute or weighted", &v->number);
     default: return take_rule(r, v);
     }
 }

@@ -138,7 +138,7 @@ static inline int take_choice(reader *r, const char *const *words, const char *e
 
 /* ----------------------------------------------------------------------------------------------------- calls */
 
-enum argument_type { INTEGER, DECIMAL, SPECIALS, DOMAIN, FLAG, ELEMENT, TABLE, BLOCK, RULE, FRACTION, OUTER, SEARCH, ERROR };
+enum argument_type { INTEGER, DECIMAL, SPECIALS, DOMAIN, FLAG, ELEMENT, TABLE, BLOCK, RULE, RATIO, OUTER, SPAN, NORM };
 
 typedef struct argument {
     const char *name; /* NULL ends a list */

@@ -1268,8 +1268,8 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         }
         block->zero = e.zero;
         const int last = f->search_last - f->search_first,
-                  tries = 1 + abs(last) +
-                          (f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE);
+                  tries =
+                      1 + abs(last) + (f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE);
         const ref_block none = *block;
         const extent all = e;
         double least = 0;
