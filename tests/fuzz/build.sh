@@ -30,7 +30,7 @@ fi
 [ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2; }
 : "${CC:=clang}" "${CFLAGS:=}" "${CXX:=$CC}" "${LIB_FUZZING_ENGINE:?}" "${OUT:?}" "${WORK:?}"
 
-flags=(-std=c11 -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700 -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
     -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu" -I"$top/tools/fptrain")
 common=(byte_order json npy npz safetensors shape shown trouble utf8)
 model_files=("${common[@]/#/common/}")

@@ -228,8 +228,8 @@ endif
 tools_libfptrain_la_SOURCES = $(trainer_base) $(trainer_engine) $(trainer_ops) $(trainer_backends) \
 	$(trainer_models) $(trainer_data) $(trainer_numerics) $(trainer_optimizer) $(trainer_policies) $(trainer_run) \
 	$(trainer_estimate) $(trainer_eval) $(trainer_sweep) $(trainer_report)
-tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
-	-DFPTRAIN_DATADIR='"$(datadir)"'
+tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEM_CPPFLAGS) -I$(top_srcdir)/tools \
+	-I$(top_srcdir)/tools/fptrain -DFPTRAIN_DATADIR='"$(datadir)"'
 tools_libfptrain_la_CFLAGS = $(TOOL_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 tools_libfptrain_la_LIBADD = lib/libfpemu.la tools/libcommon.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* csv_field.c - see csv_field.h */
-#include "common/system.h"
-
 #include "base/csv_field.h"
 
 #include <stdbool.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* patterns.c - see patterns.h */
-#include "common/system.h"
-
 #include "base/patterns.h"
 
 #include <fnmatch.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - see options.h */
-#include "common/system.h"
-
 #include "base/base.h"
 #include "base/number.h"
 

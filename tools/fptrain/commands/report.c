@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c - fptrain report: runs beside each other, as a page, as tables and as plots. */
-#include "common/system.h"
-
 #include <fnmatch.h>
 #include <fpemu.h>
 #include <getopt.h>

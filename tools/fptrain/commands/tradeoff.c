@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tradeoff.c - fptrain tradeoff: accuracy against low-precision ratio, over a sweep of assignments. */
-#include "common/system.h"
-
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arrays.c - see arrays.h */
-#include "common/system.h"
-
 #include "data/arrays.h"
 
 #include <errno.h>

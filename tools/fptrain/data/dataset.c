@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dataset.c - finds out what is where, pads, cuts and measures it. */
-#include "common/system.h"
-
 #include "data/dataset.h"
 
 #include <ctype.h>

@@ -2,7 +2,6 @@
 /* assignment_settings.c - see assignment_settings.h */
 #include "policies/assignment_settings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

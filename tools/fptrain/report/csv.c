@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* csv.c - see csv.h */
-#include "common/system.h"
-
 #include "report/csv.h"
 
 #include <fnmatch.h>

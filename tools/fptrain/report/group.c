@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* group.c - runs that differ in the seed alone, and their mean. */
-#include "common/system.h"
-
 #include <fnmatch.h>
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heat.c - maps with a row for each tensor, as SVG inside of the page or in files of their own. */
-#include "common/system.h"
-
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>

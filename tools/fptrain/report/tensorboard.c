@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tensorboard.c - see tensorboard.h */
-#include "common/system.h"
-
 #include "report/tensorboard.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* weights.c - see weights.h */
-#include "common/system.h"
-
 #include "run/weights.h"
 
 #include <fnmatch.h>
