@@ -124,7 +124,7 @@ FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int count
         if (j->rule.scaled) {
             if (!own)
                 e = gpu_run_extremes(job, first);
-            core_scale_find32(&block, &e, s);
+            core_scale_candidate32(&block, &e, 0, s);
             gpu_run_take_scale(j, &block, counted, &OF(lane, l), first, l, e.amax == 0 && !e.nonfinite, s);
         }
         OF(amax, l) = e.amax;
@@ -224,7 +224,7 @@ FPEMU_FN int gpu_run_scale(const gpu_blocks_job32 *j, const core_block32 *block,
         *down = core_pow2_power32(&j->fast.by.pow2, j->fast.by.pow2.rule, e->amax);
         return (int)core_pow2_holds32(&j->fast.by.pow2, e->amax);
     }
-    core_scale_find32(block, e, scale);
+    core_scale_candidate32(block, e, 0, scale);
     const int zero = scale->kind == CORE_SCALE_ZERO, divided = way == GPU_RUN_QUOTIENTS;
     *s = core_bits32(scale->s);
     *down = zero ? (divided ? CARRIER_INF : 0) : core_bits32(scale->down);

@@ -139,7 +139,7 @@ static void make_fast(const fpemu_format *f, const fpemu_format *element, gpu_bl
         by->pow2.usable = (uint8_t)(b->bare ? b->code_mask <= 255 : core_codes_are_powers32(c)); /* of a byte */
         by->one = b->bare ? 0 : (uint32_t)(127 + c->bias);
         by->mask = b->bare ? b->code_mask : (uint32_t)c->mask;
-        core_scale_find32(b, &zero, &s);
+        core_scale_candidate32(b, &zero, 0, &s);
         by->zero = (uint32_t)core_scale_code32(b, &s);
     }
     if (!core_direct_make32(&by->direct, &j->rule.plan, &j->rule.coder) && j->rule.plan.mode == FPEMU_MODE_RNE &&

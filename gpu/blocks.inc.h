@@ -236,28 +236,37 @@ FPEMU_FN void gpu_blocks_count(gpu_lane *lane, gpu_counts *counts, core_events e
 }
 
 /* As block_choose_scale of lib/array/blocks.inc.c: each lane for itself, with all elements of its block. */
-FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const gpu_unit *u, const core_block *block,
-                                 const core_extremes *e, core_scale *s)
+FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const core_codebook *table, const gpu_unit *u,
+                                 const core_block *block, const core_extremes *e, core_scale *s)
 {
-    realw row[2][CORE_CHOICE_ROWS];
-    core_scale four;
-    uint64_t at = 0;
-    unsigned rows = 0;
+    const int chooses = core_rule_chooses(block->rule);
+    realw row[CORE_CHOICE_ROWS], least = 0;
     if (s->kind == CORE_SCALE_NAN)
         return;
-    core_scale_candidate(block, e, 1, &four);
-    const realw down[2] = {s->kind == CORE_SCALE_ZERO ? 0 : s->down, four.kind == CORE_SCALE_ZERO ? 0 : four.down};
-    for (; at < u->place.elements; rows++) {
-        row[0][rows] = row[1][rows] = 0;
-        for (uint64_t k = 0; k < u->place.n[3]; k++, at++) {
-            uintw x[4];
-            gpu_blocks_load(j, 1, u, at, 1, x);
-            row[0][rows] += core_choice_error(block, down[0], s->s, x[0]);
-            row[1][rows] += core_choice_error(block, down[1], four.s, x[0]);
+    for (unsigned i = 0; i < block->candidates; i++) {
+        core_scale own;
+        unsigned rows = 0;
+        core_scale_candidate(block, e, i, &own);
+        const realw down = own.kind == CORE_SCALE_ZERO ? 0 : own.down;
+        for (uint64_t at = 0; at < u->place.elements; rows++) {
+            row[rows] = 0;
+            for (uint64_t k = 0; k < u->place.n[3]; k++, at++) {
+                core_happened h;
+                uintw x[4], p;
+                gpu_blocks_load(j, 1, u, at, 1, x);
+                row[rows] += chooses
+                                 ? core_choice_error(block, down, own.s, x[0])
+                                 : core_search_error(block->search_error, x[0],
+                                                     core_blocked_element(&j->rule, table, 2, j->rule.plan.mode, &own,
+                                                                          block->tensor, e->amax, x[0], 0, &p, &h));
+            }
+        }
+        const realw total = core_choice_total(row, rows);
+        if (i == 0 || total < least) {
+            least = total;
+            *s = own;
         }
     }
-    if (core_choice_total(row[1], rows) < core_choice_total(row[0], rows))
-        *s = four;
 }
 
 /* As block_find_ends there. */
@@ -356,9 +365,9 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             if (job->given.scales)
                 core_scale_given(&block, &job->given, u->block, s);
             else
-                core_scale_find(&block, &OF(e, l), s);
-            if (core_rule_chooses(block.rule) && !job->given.scales)
-                gpu_choose_scale(j, u, &block, &OF(e, l), s);
+                core_scale_candidate(&block, &OF(e, l), 0, s);
+            if (block.candidates > 1 && !job->given.scales)
+                gpu_choose_scale(j, &table, u, &block, &OF(e, l), s);
             if (core_rule_levels(block.rule))
                 gpu_find_levels(j, u, &block, OF(e, l).amax, s);
             if (!first)

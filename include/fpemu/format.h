@@ -113,6 +113,13 @@ typedef enum fpemu_outer {
     FPEMU_OUTER_ROW = 1     /* each line along `length` has one of its own */
 } fpemu_outer;
 
+/* What an element x adds to the error of a scale that is tried, y being what it becomes of it. */
+typedef enum fpemu_search_error {
+    FPEMU_SEARCH_SQUARES = 0,  /* (y - x)^2 */
+    FPEMU_SEARCH_ABSOLUTE = 1, /* |y - x| */
+    FPEMU_SEARCH_WEIGHTED = 2  /* ((y - x) * x)^2 */
+} fpemu_search_error;
+
 /* Tables of a codebook: exact rationals, each rounded once to binary32 (doc/blocks.md, 5). */
 typedef enum fpemu_codebook_name {
     FPEMU_CODEBOOK_CUSTOM = 0,  /* the caller's */
@@ -184,7 +191,11 @@ typedef struct fpemu_format {
     };
     float target; /* what amax is to become: a binary32 number near the element's largest value; 0: that */
     float bound;  /* rules of nvfp4: the largest scale to aim at; 0: that of the scale format */
-    uint64_t reserved3[10];
+    int16_t search_first, search_last; /* scales that are tried, in this order; both 0: that of the rule alone */
+    uint16_t search_grid;              /* they are found from shares first/grid to last/grid of amax; 0: they are
+                                          those so many codes beside that of the rule */
+    uint16_t search_error;             /* fpemu_search_error: whose least sum decides */
+    uint64_t reserved3[9];
 } fpemu_format;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_format) == 256, "fpemu_format has no unnamed padding");
 
@@ -295,7 +306,7 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
  *   rows, length  block_rows and block_length; 0 where `block` has none
  * nvfp4 rules: block run or tile, scale not NULL; 4over6 rules: the element e2m1 too, of at most 64 rows and 4096
  * elements a block. Recipe rules: scale fp32. The margin, the target (a sixteenth to 16 times the element's largest
- * value), the bound and outer may be set afterwards where the rule has them, followed by fpemu_format_complete.
+ * value), the bound, outer and the search may be set afterwards where the rule has them, followed by fpemu_format_complete.
  * muppet: the element fixed point or an integer with steps of a power of two, scale NULL. s2fp8: block tensor, the
  * element a float, scale fp32. pairs, hif4, asymmetric and following: doc/blocks.md, 2.6, 2.7. */
 fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,

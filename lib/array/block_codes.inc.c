@@ -43,7 +43,7 @@ static void block_zero_codes(const block_job *j, size_t count, const uintw *amax
 {
     const core_extremes zeros = {0, 0, 0, 0, 0};
     core_scale found;
-    core_scale_find(j->block, &zeros, &found);
+    core_scale_candidate(j->block, &zeros, 0, &found);
     const uint64_t code = core_scale_code(j->block, &found);
     for (size_t b = 0; b < count; b++)
         if (amax[b] == 0)

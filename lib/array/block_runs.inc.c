@@ -62,7 +62,7 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
     for (size_t b = 0; b < count && (j->want & FPEMU_STATS_SCALES); b++) {
         const core_extremes e = {amax[b], 0, 0, 0, 0};
         core_scale s;
-        core_scale_find(j->block, &e, &s);
+        core_scale_candidate(j->block, &e, 0, &s);
         if (s.counted)
             count_scale(&j->call->stats->request, s.exponent);
     }
@@ -127,44 +127,85 @@ static uint64_t block_saturated(const block_job *j, size_t count, const uintw *a
         if ((v[i] >= high || v[i] < low) && amax[i]) {
             const core_extremes e = {amax[i], 0, 0, 0, 0};
             core_scale s;
-            core_scale_find(b, &e, &s);
+            core_scale_candidate(b, &e, 0, &s);
             saturated += s.saturated;
         }
     return saturated;
 }
 
-/* The same of rules that choose, for blocks of `length` elements in a row from x; 0 if not all are finite. */
+static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s);
+
+/* Adds n errors each of `count` blocks, or pieces of blocks, to their sums. Each sum is a chain: eight run at a time. */
+static void block_add_errors(size_t n, size_t count, const realw *error, realw *sum)
+{
+    size_t b = 0;
+    for (; b + 8 <= count; b += 8) {
+        const realw *const e = error + b * n;
+        realw s[8];
+        memcpy(s, sum + b, sizeof s);
+        for (size_t k = 0; k < n; k++)
+            for (size_t l = 0; l < 8; l++)
+                s[l] += e[l * n + k];
+        memcpy(sum + b, s, sizeof s);
+    }
+    for (; b < count; b++)
+        for (size_t k = 0; k < n; k++)
+            sum[b] += error[b * n + k];
+}
+
+/* The scales with the least errors, as block_choose_scale has them, for blocks of `length` elements in a row from x; 0
+ * where no loop makes t, P and y at once. */
 static APART int block_choose_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
                                      const realw *x, block_scales *s)
 {
-    const realw u = (realw)j->block->tensor.a, d = (realw)j->block->tensor.b, max = j->block->max;
-    _Alignas(LINE) realw scale[2][RUN_BLOCKS], down[2][RUN_BLOCKS];
-    uintw most;
-    for (size_t b = 0; b < wanted; b++) {
-        scale[0][b] = core_value(amax[b]) / max * u;
-        scale[1][b] = scale[0][b] * (realw)1.5;
-    }
-    j->k->loopsw->runs_amax(wanted, 1, scale[1], &most);
-    if (most >= CARRIER_INF)
-        return 0;
-    for (int c = 0; c < 2; c++) {
-        j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, wanted, scale[c], NULL, scale[c]);
-        for (size_t b = 0; b < wanted; b++)
-            down[c][b] = scale[c][b] > 0 ? core_scale_nvfp4(scale[c][b], d) : 0;
-    }
-    for (size_t b = 0; b < wanted; b++) {
-        const realw own_down[2] = {down[0][b], down[1][b]}, own_scale[2] = {scale[0][b], scale[1][b]};
-        realw sum[2] = {0, 0};
-        for (size_t at = 0, n; at < length; at += n) {
-            n = length - at < BLOCK_TILE ? length - at : BLOCK_TILE;
-            block_choice_sums(j, own_down, own_scale, n, x + b * length + at, sum);
+    const loop_draw none = {NULL, {0, 0}, 0};
+    const int chooses = core_rule_chooses(j->block->rule);
+    const size_t few = length < TILE ? TILE / length : 1;
+    realw least[RUN_BLOCKS];
+    block_scales own;
+    own.powers = 0;
+    for (unsigned c = 0; c < j->block->candidates; c++) {
+        _Alignas(LINE) realw y[TILE], error[TILE];
+        realw sum[RUN_BLOCKS] = {0};
+        for (size_t b = 0; b < wanted; b++) {
+            const core_extremes e = {amax[b], 0, 0, 0, 0};
+            core_scale scale;
+            if (amax[b] >= CARRIER_INF)
+                return 0;
+            core_scale_candidate(j->block, &e, c, &scale);
+            const int divides = scale.kind == CORE_SCALE_DIVIDE;
+            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (c + b && divides != own.divide))
+                return 0;
+            own.divide = divides;
+            own.second = scale.d;
+            own.down[b] = scale.down;
+            own.s[b] = scale.s;
         }
-        const int four = sum[1] < sum[0];
-        s->s[b] = scale[four][b];
-        s->down[b] = down[four][b];
+        if (!chooses && !block_choose(j, wanted, amax, &own))
+            return 0;
+        for (size_t at = 0, m; at < length * wanted; at += m) {
+            const size_t left = length - at % length, b = at / length;
+            const size_t count = length >= TILE ? 1 : wanted - b < few ? wanted - b : few;
+            const size_t n = length < TILE ? length : left < TILE ? left : TILE;
+            m = count * n;
+            for (size_t k = 0; k < count && chooses; k++)
+                j->k->loopsw->choice_errors(j->block, own.down[b + k], own.s[b + k], n, x + at + k * n, error + k * n);
+            if (!chooses) {
+                j->k->loopsw->kernel_scaled(&j->element.p->plan, own.kind, 0, &none, n, count, own.down + b, own.s + b,
+                                            own.second, x + at, y);
+                j->k->loopsw->search_errors(j->block->search_error, m, x + at, y, error);
+            }
+            block_add_errors(n, count, error, sum + b);
+        }
+        for (size_t b = 0; b < wanted; b++) {
+            const int better = c == 0 || sum[b] < least[b];
+            least[b] = better ? sum[b] : least[b];
+            s->s[b] = better ? own.s[b] : s->s[b];
+            s->down[b] = !better ? s->down[b] : own.divide ? own.s[b] : own.down[b];
+        }
     }
-    s->divide = 0;
-    s->second = d;
+    s->divide = own.divide;
+    s->second = own.second;
     return 1;
 }
 
@@ -176,9 +217,9 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     const core_walk *w = &j->walk;
     const uint64_t first = j->given ? index / w->length * w->across + index % w->length / w->tile_length : 0;
     size_t count = 0;
-    if (core_rule_chooses(j->block->rule) && !j->given) {
+    if (j->block->candidates > 1 && !j->given) {
         s->powers = 0;
-        return j->p->hold_many && block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
+        return block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
     }
     s->saturated = 0;
     s->powers = j->p->pow2.usable && j->fused && !j->given;
@@ -214,7 +255,7 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
         if (j->given)
             core_scale_given(j->block, j->given, first + count, &scale);
         else
-            core_scale_find(j->block, &e, &scale);
+            core_scale_candidate(j->block, &e, 0, &scale);
         const int divides = scale.kind == CORE_SCALE_DIVIDE;
         if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != s->divide))
             break;

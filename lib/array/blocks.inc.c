@@ -173,7 +173,7 @@ static void block_plan_scales(block_plan *p, const fpemu_format *f, const fpemu_
     core_block_make(&p->block, f, scale, r);
     if (codes)
         core_block_codes(&p->block, scale);
-    if (p->block.powers)
+    if (p->block.powers && p->block.candidates < 2)
         p->pow2 = core_pow2_block_make(&p->block, f, core_mode(r));
     if (r->compat)
         p->compat = core_block_compat_make(f, r);
@@ -197,7 +197,7 @@ static void block_plan_many(block_plan *p, const fpemu_format *scale)
 {
     const int rule = p->block.rule;
     p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL || rule == FPEMU_SCALING_NVFP4 ||
-                   rule == FPEMU_SCALING_NVFP4_AO || core_rule_chooses(rule);
+                   rule == FPEMU_SCALING_NVFP4_AO;
     if (!p->hold_many || p->block.same)
         return;
     p->hold = p->block.scale_plan;
@@ -682,11 +682,10 @@ static const realw *block_offset_x(const block_part *p, block_tile *w)
     return t;
 }
 
-/* Takes a filled tile through every step. */
-static void block_flush(const block_job *j, block_tile *w, gathering *g)
+/* t and P of a filled tile. */
+static void block_tile_round(const block_job *j, block_tile *w)
 {
     const kernels *k = j->k;
-    const block_sink *sink = j->call->sink;
     int plain = 0;
     for (size_t i = 0; i < w->count; i++) {
         const block_part *p = w->parts + i;
@@ -712,37 +711,54 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
     }
     if (plain)
         block_element_run(&j->element, k, w->n, w->t, w->r, j->counted | j->zeros, w->grid, w->rounded, w->q);
+}
+
+/* y of one of its parts, and the counters of t and P. */
+static void block_tile_values(const block_job *j, block_tile *w, const block_part *p, tile_counts *seen)
+{
+    const kernels *k = j->k;
+    const size_t begin = p->begin, n = p->n;
+    const int kind = p->scale.kind;
+    if (kind == CORE_SCALE_POWER || kind == CORE_SCALE_S2FP8) {
+        block_wide_levels(j, p, w, seen);
+    } else if (kind == CORE_SCALE_NAN) {
+        for (size_t e = begin; e < begin + n; e++) {
+            const uintw nan = CARRIER_INF | CARRIER_INF >> 1;
+            memcpy(w->y + e, &nan, sizeof nan);
+        }
+    } else {
+        if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax))
+            block_compat_run(j, p, w, NULL);
+        if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
+            k->loopsw->zero_q(j->block, &p->scale, j->element.p->plan.nan, n, w->x + begin, w->t + begin,
+                              w->grid + begin, w->rounded + begin, w->y + begin, seen);
+        else if (j->counted)
+            block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
+                                seen);
+        if (kind == CORE_SCALE_NONE)
+            memcpy(w->y + begin, w->rounded + begin, n * sizeof *w->y);
+        else if (p->scale.levels)
+            block_level_part(j, p, 1, w->rounded + begin, w->y + begin);
+        else if (p->scale.order == CORE_ZERO_OFFSET)
+            for (size_t e = begin; e < begin + n; e++)
+                w->y[e] = core_value(core_zero_y(&p->scale, core_bits(w->rounded[e])));
+        else if (!p->scale.order)
+            k->loopsw->scale_y(&p->scale, n, w->rounded + begin, w->y + begin);
+    }
+}
+
+/* Takes a filled tile through every step. */
+static void block_flush(const block_job *j, block_tile *w, gathering *g)
+{
+    const kernels *k = j->k;
+    const block_sink *sink = j->call->sink;
+    block_tile_round(j, w);
     for (size_t i = 0; i < w->count; i++) {
         const block_part *p = w->parts + i;
         const size_t begin = p->begin, n = p->n;
         const int kind = p->scale.kind;
         tile_counts seen = {0};
-        if (kind == CORE_SCALE_POWER || kind == CORE_SCALE_S2FP8) {
-            block_wide_levels(j, p, w, &seen);
-        } else if (kind == CORE_SCALE_NAN) {
-            for (size_t e = begin; e < begin + n; e++) {
-                const uintw nan = CARRIER_INF | CARRIER_INF >> 1;
-                memcpy(w->y + e, &nan, sizeof nan);
-            }
-        } else {
-            if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax))
-                block_compat_run(j, p, w, NULL);
-            if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
-                k->loopsw->zero_q(j->block, &p->scale, j->element.p->plan.nan, n, w->x + begin, w->t + begin,
-                                  w->grid + begin, w->rounded + begin, w->y + begin, &seen);
-            else if (j->counted)
-                block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
-                                    &seen);
-            if (kind == CORE_SCALE_NONE)
-                memcpy(w->y + begin, w->rounded + begin, n * sizeof *w->y);
-            else if (p->scale.levels)
-                block_level_part(j, p, 1, w->rounded + begin, w->y + begin);
-            else if (p->scale.order == CORE_ZERO_OFFSET)
-                for (size_t e = begin; e < begin + n; e++)
-                    w->y[e] = core_value(core_zero_y(&p->scale, core_bits(w->rounded[e])));
-            else if (!p->scale.order)
-                k->loopsw->scale_y(&p->scale, n, w->rounded + begin, w->y + begin);
-        }
+        block_tile_values(j, w, p, &seen);
         if (j->counted) {
             /* judged on x and y, without ends and grid */
             static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
@@ -811,42 +827,53 @@ static void block_add_part(const block_job *j, block_tile *w, const block_part *
 
 /* -------------------------------------------------------------------------------------------------- blocks */
 
-/* Adds the errors of n elements to those of their row, under two candidates. */
-static void block_choice_sums(const block_job *j, const realw down[2], const realw scale[2], size_t n, const realw *x,
-                              realw sum[2])
+/* Errors of n elements of a block, from `position` on, under the scale of *p. */
+static void block_part_errors(const block_job *j, const block_part *p, uint64_t position, size_t n, block_tile *w,
+                              realw *error)
 {
-    realw error[2][BLOCK_TILE];
-    for (int c = 0; c < 2; c++)
-        j->k->loopsw->choice_errors(j->block, down[c], scale[c], n, x, error[c]);
-    for (size_t i = 0; i < n; i++) {
-        sum[0] += error[0][i];
-        sum[1] += error[1][i];
+    tile_counts seen = {0};
+    block_take(j, &p->place, position, n, w->x);
+    if (core_rule_chooses(j->block->rule)) {
+        const realw down = p->scale.kind == CORE_SCALE_ZERO ? 0 : p->scale.down;
+        j->k->loopsw->choice_errors(j->block, down, p->scale.s, n, w->x, error);
+        return;
     }
+    w->n = w->parts[0].n = n;
+    w->count = 1;
+    block_tile_round(j, w);
+    block_tile_values(j, w, w->parts, &seen);
+    j->k->loopsw->search_errors(j->block->search_error, n, w->x, w->y, error);
 }
 
-/* Puts the scale for smaller elements in place of *s where that makes the lesser error. */
-static APART void block_choose_scale(const block_job *j, const core_place *place, const core_extremes *e, core_scale *s)
+/* The scale with the least error, in place of the first of the candidates. */
+static APART void block_choose_scale(const block_job *j, block_part *p, const core_extremes *e)
 {
-    realw x[BLOCK_TILE], row[2][CORE_CHOICE_ROWS] = {{0}, {0}};
-    core_scale four;
-    unsigned rows = 0;
-    if (s->kind == CORE_SCALE_NAN)
+    realw error[BLOCK_TILE], least = 0;
+    block_tile w;
+    if (p->scale.kind == CORE_SCALE_NAN)
         return;
-    core_scale_candidate(j->block, e, 1, &four);
-    const realw scale[2] = {s->s, four.s};
-    const realw down[2] = {s->kind == CORE_SCALE_ZERO ? 0 : s->down, four.kind == CORE_SCALE_ZERO ? 0 : four.down};
-    for (uint64_t from = 0; from < place->elements; from += place->n[3], rows++) {
-        realw sum[2] = {0, 0};
-        for (uint64_t at = 0, n; at < place->n[3]; at += n) {
-            n = core_smaller(place->n[3] - at, BLOCK_TILE);
-            block_take(j, place, from + at, (size_t)n, x);
-            block_choice_sums(j, down, scale, (size_t)n, x, sum);
+    w.parts[0] = *p;
+    w.parts[0].begin = 0;
+    for (unsigned i = 0; i < j->block->candidates; i++) {
+        realw row[CORE_CHOICE_ROWS];
+        unsigned rows = 0;
+        core_scale_candidate(j->block, e, i, &w.parts[0].scale);
+        for (uint64_t from = 0; from < p->place.elements; from += p->place.n[3]) {
+            realw sum = 0;
+            for (uint64_t at = 0, n; at < p->place.n[3]; at += n) {
+                n = core_smaller(p->place.n[3] - at, BLOCK_TILE);
+                block_part_errors(j, w.parts, w.parts[0].position = from + at, (size_t)n, &w, error);
+                for (size_t k = 0; k < n; k++)
+                    sum += error[k];
+            }
+            row[rows++] = sum;
         }
-        row[0][rows] = sum[0];
-        row[1][rows] = sum[1];
+        const realw total = core_choice_total(row, rows);
+        if (i == 0 || total < least) {
+            least = total;
+            p->scale = w.parts[0].scale;
+        }
     }
-    if (core_choice_total(row[1], rows) < core_choice_total(row[0], rows))
-        *s = four;
 }
 
 /* Completes a scale by its levels. */
@@ -897,9 +924,9 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
     if (j->given)
         core_scale_given(j->block, j->given, p->block, s);
     else
-        core_scale_find(j->block, e, s);
-    if (core_rule_chooses(j->block->rule) && !j->given)
-        block_choose_scale(j, &p->place, e, s);
+        core_scale_candidate(j->block, e, 0, s);
+    if (j->block->candidates > 1 && !j->given)
+        block_choose_scale(j, p, e);
     if (core_rule_levels(j->block->rule))
         block_find_levels(j, &p->place, e->amax, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
@@ -1098,7 +1125,7 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
     for (; done < count && amax[done] < CARRIER_INF; done++) {
         if (!j->whole_known)
             e.amax = amax[done];
-        core_scale_find(j->block, &e, &s);
+        core_scale_candidate(j->block, &e, 0, &s);
         kind = done ? kind : s.kind;
         if (s.kind != kind || (kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE))
             break;
@@ -1371,7 +1398,7 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     j->looks = !j->p->scalar && !j->whole_known && (!j->given || j->counted);
     if (core_rule_levels(f->scaling))
         j->many = j->codes = 0;
-    if (core_rule_chooses(f->scaling)) /* their counters are those of one block at a time */
+    if (j->block->candidates > 1) /* their counters are those of one block at a time */
         j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
         return;
@@ -1420,8 +1447,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax =
-        (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && !core_rule_chooses(f->scaling) && !j->given;
+    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 && !j->given;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE && !j->lines)
         first += block_run_few(j, first, last);

@@ -102,6 +102,20 @@ FPEMU_FN int core_rule_chooses(int rule)
     return rule == FPEMU_SCALING_4OVER6 || rule == FPEMU_SCALING_4OVER6_MSE;
 }
 
+/* Rules that can be tried on other scales too: doc/blocks.md, 2.8. */
+FPEMU_FN int core_rule_searches(int rule)
+{
+    return (rule >= FPEMU_SCALING_FLOOR && rule <= FPEMU_SCALING_NVFP4_AO) || rule == FPEMU_SCALING_RECIPROCAL ||
+           rule == FPEMU_SCALING_NVFP4_CLAMP;
+}
+
+/* Of how many scales the one with the least error is taken. */
+FPEMU_FN unsigned core_candidates(const fpemu_format *f)
+{
+    const int last = f->search_last - f->search_first;
+    return core_rule_chooses(f->scaling) ? 2 : 1 + (unsigned)(last < 0 ? -last : last);
+}
+
 /* What amax is to become: T of doc/blocks.md, 2. */
 FPEMU_FN double core_block_target(const fpemu_format *f)
 {

@@ -18,17 +18,22 @@ typedef struct core_block {
     int32_t first, last;     /* exponents of the powers of two that the scale format holds */
     int32_t margin;
     uint32_t code_mask;
-    uint8_t rule;        /* fpemu_scaling */
-    uint8_t no_zero;     /* the scale format has none */
-    uint8_t powers;      /* the rule gives powers of two */
-    uint8_t has_zero;    /* the element has one */
-    uint8_t bare;        /* the scale is a power of two by itself */
-    uint8_t same;        /* the scale format holds every number of the carrier */
-    uint8_t nan;         /* a block may become NaN */
-    uint8_t near;        /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
-    uint8_t level_shift; /* where the bits of levels, or of a second number, begin in the code of a scale */
-    uint8_t bits;        /* of an element */
-    uint8_t sticky;      /* what underflows in an exact t must not become zero: CORE_STICKY_... */
+    uint32_t code_most;                /* of a scale, in a search by codes */
+    uint16_t candidates;               /* scales of which one is chosen */
+    int16_t search_first, search_step; /* which they are, doc/blocks.md, 2.8; step 0: the rule says that */
+    uint16_t search_grid;
+    uint8_t search_error; /* fpemu_search_error */
+    uint8_t rule;         /* fpemu_scaling */
+    uint8_t no_zero;      /* the scale format has none */
+    uint8_t powers;       /* the rule gives powers of two */
+    uint8_t has_zero;     /* the element has one */
+    uint8_t bare;         /* the scale is a power of two by itself */
+    uint8_t same;         /* the scale format holds every number of the carrier */
+    uint8_t nan;          /* a block may become NaN */
+    uint8_t near;         /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
+    uint8_t level_shift;  /* where the bits of levels, or of a second number, begin in the code of a scale */
+    uint8_t bits;         /* of an element */
+    uint8_t sticky;       /* what underflows in an exact t must not become zero: CORE_STICKY_... */
     /* set only where they are used, since calls on few elements feel it */
     core_plan scale_plan;   /* of a float scale, where core_scale_hold rounds */
     core_coder scale_coder; /* where codes are made or read: core_block_codes */
@@ -99,6 +104,11 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     b->powers = b->rule <= FPEMU_SCALING_HBFP || b->rule == FPEMU_SCALING_MUPPET || b->rule == FPEMU_SCALING_PAIRS;
     b->level_shift = (uint8_t)(f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed);
     b->has_zero = f->has_zero;
+    b->candidates = (uint16_t)core_candidates(f);
+    b->search_first = f->search_first;
+    b->search_step = (int16_t)((f->search_first < f->search_last) - (f->search_first > f->search_last));
+    b->search_grid = f->search_grid;
+    b->search_error = (uint8_t)f->search_error;
     const int own =
         b->rule == FPEMU_SCALING_RECIPE || b->rule == FPEMU_SCALING_RECIPE_POW2 || b->rule == FPEMU_SCALING_S2FP8;
     if (b->bare) {
@@ -122,6 +132,10 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
         const uintw least = core_bits(b->scale_min);
         b->first = core_exponent(least);
         b->first += core_bits(b->scale_min) != core_power(b->first);
+        if (b->search_step && !b->search_grid && !b->powers) {
+            b->code_most = (uint32_t)scale->max_code;
+            core_coder_make(&b->scale_coder, scale, NULL);
+        }
     }
     if (b->rule == FPEMU_SCALING_MUPPET) {
         const double half = f->kind == FPEMU_KIND_INT ? f->scale / 2 : core_value64(core_power64(f->quantum - 1));
@@ -360,10 +374,11 @@ FPEMU_FN void core_scale_affine(const core_block *b, realw lo, realw hi, core_sc
     }
 }
 
-/* The scale of a block; of rules that choose the one for elements up to T * 2/3 (four), or up to T. */
-FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, int four, core_scale *s)
+/* The scale of a block by its rule, for a largest magnitude that may be another one than its own; of 4over6 rules that
+ * for elements up to T * 2/3 (four), or up to T. */
+FPEMU_FN void core_scale_rule(const core_block *b, const core_extremes *e, uintw largest, int four, core_scale *s)
 {
-    const realw amax = core_value(e->amax);
+    const realw amax = core_value(largest);
     const int all_zero = e->amax == 0;
     memset(s, 0, sizeof *s);
     s->d = 1;
@@ -448,7 +463,7 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
     }
     default:
         if (!all_zero) {
-            core_scale_power(b, core_block_power(b, e->amax), core_exponent(e->amax), s);
+            core_scale_power(b, core_block_power(b, largest), core_exponent(e->amax), s);
             return;
         }
         core_scale_power(b, b->bare ? b->first : -(1 << 20), 0, s);
@@ -461,6 +476,36 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
     }
     s->saturated = s->saturated && !all_zero;
     core_scale_end(s);
+}
+
+/* Takes a scale so many codes further, or exponents where it is a power of two; amax is not 0. */
+FPEMU_FN void core_scale_step(const core_block *b, int codes, uintw amax, core_scale *s)
+{
+    if (b->powers) {
+        core_scale_power(b, s->exponent + codes, core_exponent(amax), s);
+        return;
+    }
+    const uintw u = core_bits(s->s);
+    const int64_t code = (int64_t)core_encode(&b->scale_coder, u, u) + codes, least = !b->no_zero;
+    const int64_t kept = code < least ? least : code > b->code_most ? b->code_most : code;
+    s->saturated |= kept != code;
+    s->s = core_value(core_decode(&b->scale_coder, (uint64_t)kept));
+    core_scale_ready(b, s);
+    core_scale_end(s);
+}
+
+/* Scale `i` of those of which one is chosen; of others that of the rule. */
+FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, unsigned i, core_scale *s)
+{
+    const int k = b->search_first + b->search_step * (int)i;
+    uintw amax = e->amax;
+    if (b->search_grid && amax) {
+        amax = core_bits(core_finite(core_value(amax) * ((realw)k / (realw)b->search_grid)));
+        amax += amax == 0;
+    }
+    core_scale_rule(b, e, amax, (int)i, s);
+    if (b->search_step && !b->search_grid && amax && s->kind != CORE_SCALE_NAN)
+        core_scale_step(b, k, amax, s);
 }
 
 /* The scale of block `block` that the caller gives, and the zero point of its integers: doc/blocks.md, 1.4. */
@@ -488,11 +533,6 @@ FPEMU_FN void core_scale_given(const core_block *b, const fpemu_given *given, ui
     core_scale_end(s);
     s->zero = zero;
     s->order = (uint8_t)order;
-}
-
-FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
-{
-    core_scale_candidate(b, e, 0, s);
 }
 
 /* Completes *s by the bits of levels. group: the largest finite magnitudes of core_rule_levels(rule) neighbours each. */
@@ -535,6 +575,14 @@ FPEMU_FN realw core_choice_error(const core_block *b, realw down, realw scale, u
     return a < CARRIER_INF ? error : 0;
 }
 
+/* What the element u adds to the error of a search, y being what it becomes; 0 of what is not finite. */
+FPEMU_FN realw core_search_error(uint32_t error, uintw u, uintw y)
+{
+    const realw x = core_value(u), d = core_value(y) - x, weighted = error == FPEMU_SEARCH_WEIGHTED ? d * x : d;
+    const realw e = error == FPEMU_SEARCH_ABSOLUTE ? core_value(core_bits(d) & ~CARRIER_SIGN) : weighted * weighted;
+    return (u & ~CARRIER_SIGN) < CARRIER_INF ? e : 0;
+}
+
 /* Adds the errors of rows, of which there are at most CORE_CHOICE_ROWS: halves by halves. */
 FPEMU_FN realw core_choice_total(realw *row, unsigned rows)
 {
@@ -566,7 +614,7 @@ FPEMU_FN void core_scale_read_second(const core_block *b, uint64_t code, core_sc
         s->zero = core_block_middle(b);
 }
 
-/* The code of a scale that core_scale_find made. */
+/* The code of a scale that core_scale_candidate made. */
 FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
 {
     const uint64_t levels = (core_rule_order(b->rule) ? core_scale_second(b, s) : (uint64_t)s->levels)

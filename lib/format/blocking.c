@@ -27,6 +27,10 @@ void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
     to->target = from->target;
     to->bound = from->bound;
     to->outer = from->outer;
+    to->search_first = from->search_first;
+    to->search_last = from->search_last;
+    to->search_grid = from->search_grid;
+    to->search_error = from->search_error;
 }
 
 void fpemu_clear_blocked(fpemu_format *format)
@@ -42,7 +46,9 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
            a->scale_specials == b->scale_specials && a->scale_signed == b->scale_signed &&
            a->scale_bias == b->scale_bias && a->margin == b->margin && a->block_length == b->block_length &&
            a->block_rows == b->block_rows && core_bits32(a->target) == core_bits32(b->target) &&
-           core_bits32(a->bound) == core_bits32(b->bound) && a->outer == b->outer;
+           core_bits32(a->bound) == core_bits32(b->bound) && a->outer == b->outer &&
+           a->search_first == b->search_first && a->search_last == b->search_last && a->search_grid == b->search_grid &&
+           a->search_error == b->search_error;
 }
 
 /* ------------------------------------------------------------------------------------------------ scales */
@@ -257,6 +263,38 @@ static int is_plain_e2m1(const fpemu_format *f)
            f->is_signed && f->specials == FPEMU_SPECIALS_FINITE && f->subnormals == FPEMU_SUBNORMALS_KEEP;
 }
 
+/* Whether a block can have more than CORE_CHOICE_ELEMENTS elements. */
+static int block_is_large(const fpemu_format *f)
+{
+    return !f->block_length || (f->block_rows ? f->block_rows : 1) * (uint64_t)f->block_length > CORE_CHOICE_ELEMENTS;
+}
+
+static int check_search(const fpemu_format *f, fpemu_problem *problem)
+{
+    const int first = f->search_first, last = f->search_last, grid = f->search_grid, least = grid ? 1 : -255;
+    const int most = grid ? 16 * grid : 255, low = first < last ? first : last, high = first < last ? last : first;
+    if (core_candidates(f) < 2 || core_rule_chooses(f->scaling))
+        return (!first && !last && !grid && !f->search_error) ||
+               refuse(problem, FPEMU_PARAMETER_SEARCH | FPEMU_PARAMETER_ERROR,
+                      core_rule_chooses(f->scaling) ? "no search and error with 4over6 rules"
+                                                    : "a search of two scales or more, if there is an error or a grid");
+    if (!core_rule_searches(f->scaling))
+        return refuse(problem, FPEMU_PARAMETER_SEARCH | FPEMU_PARAMETER_RULE,
+                      "a search with the rules floor, ceil, even, rceil, hbfp, absmax, reciprocal or nvfp4's alone");
+    if (low < least || high > most || high - low > 1023)
+        return refuse(problem, FPEMU_PARAMETER_SEARCH,
+                      "at most 1024 shares from 1/G to 16, or codes from -255 to 255 beside that of the rule");
+    if (!grid && f->scale_specials == FPEMU_SPECIALS_HIF8)
+        return refuse(problem, FPEMU_PARAMETER_SEARCH | FPEMU_PARAMETER_BLOCK_SCALE,
+                      "a search of shares, FIRST..LAST/G, with this scale");
+    if (f->search_error > FPEMU_SEARCH_WEIGHTED)
+        return refuse(problem, FPEMU_PARAMETER_ERROR, "a known error");
+    if (f->block_rows > CORE_CHOICE_ROWS || block_is_large(f))
+        return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_SEARCH,
+                      "a block N or RxC of at most 64 rows and 4096 elements with a search");
+    return 1;
+}
+
 /* Target and bound, by bits where they may be anything. */
 static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
 {
@@ -275,13 +313,7 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
                       " normal one on");
     if (f->outer > FPEMU_OUTER_ROW || (f->outer && (!core_rule_is_nvfp4(f->scaling) || f->block != FPEMU_BLOCK_RUN)))
         return refuse(problem, FPEMU_PARAMETER_OUTER, "outer=row with nvfp4 rules and blocks N alone");
-    return 1;
-}
-
-/* Whether a block can have more than CORE_CHOICE_ELEMENTS elements. */
-static int block_is_large(const fpemu_format *f)
-{
-    return !f->block_length || (f->block_rows ? f->block_rows : 1) * (uint64_t)f->block_length > CORE_CHOICE_ELEMENTS;
+    return check_search(f, problem);
 }
 
 /* What each rule asks. `scale` is all zero for a power of two. */

@@ -33,7 +33,9 @@ enum fpemu_parameter {
     FPEMU_PARAMETER_CLIP = 1u << 22,
     FPEMU_PARAMETER_BOUND = 1u << 23,
     FPEMU_PARAMETER_OUTER = 1u << 24,
-    FPEMU_PARAMETER_COUNT = 25
+    FPEMU_PARAMETER_SEARCH = 1u << 25,
+    FPEMU_PARAMETER_ERROR = 1u << 26,
+    FPEMU_PARAMETER_COUNT = 27
 };
 
 /* Why parameters make no format. `expected` completes the sentence "found ..., expected ...". */

@@ -19,6 +19,9 @@ static const char *const rule_names[FPEMU_SCALING_COUNT] = {
 /* In the order of fpemu_outer. */
 static const char *const outer_names[] = {"tensor", "row", NULL};
 
+/* In the order of fpemu_search_error. */
+static const char *const error_names[] = {"squares", "absolute", "weighted", NULL};
+
 /* Where the element comes from. */
 enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 
@@ -35,10 +38,11 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define A_SCALE {"scale", FPEMU_PARAMETER_BLOCK_SCALE, ELEMENT, 1}
 #define AN_EXPONENT {"exponent", FPEMU_PARAMETER_BLOCK_EXPONENT, INTEGER, 1}
 #define A_RULE(optional) {"rule", FPEMU_PARAMETER_RULE, RULE, optional}
-#define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, FRACTION, 1}
+#define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, RATIO, 1}
 #define A_RANGE {"target", FPEMU_PARAMETER_TARGET, DECIMAL, 1}, {"clip", FPEMU_PARAMETER_CLIP, DECIMAL, 1}
 #define A_BOUND {"bound", FPEMU_PARAMETER_BOUND, DECIMAL, 1}
 #define AN_OUTER {"outer", FPEMU_PARAMETER_OUTER, OUTER, 1}
+#define A_SEARCH {"search", FPEMU_PARAMETER_SEARCH, SPAN, 1}, {"error", FPEMU_PARAMETER_ERROR, NORM, 1}
 #define A_WIDTH(name) {name, FPEMU_PARAMETER_BITS, INTEGER, 0}
 
 /* What holds where an argument is left out; 0 where it cannot be. */
@@ -53,24 +57,24 @@ static const struct family {
     fpemu_name scale;
     fpemu_name element_name;
 } families[] = {
-    {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, {0}}},
+    {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_SEARCH, {0}}},
      ANY, POWER_RULES, FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 0, FPEMU_NAME_E8M0, FPEMU_NAME_NONE},
     {{"hbfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_MARGIN, A_RANGE, {0}}},
      FROM_M, RULE_BIT(HBFP), FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 12, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
-    {{"bfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_RULE(1), A_MARGIN, A_RANGE, {0}}},
+    {{"bfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_RULE(1), A_MARGIN, A_RANGE, A_SEARCH, {0}}},
      FROM_M, POWER_RULES | RULE_BIT(HBFP), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 16, 8, FPEMU_NAME_NONE,
      FPEMU_NAME_NONE},
     {{"bm", CALL_BLOCKED,
       {{"e", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {"m", FPEMU_PARAMETER_MANTISSA, INTEGER, 0}, A_BLOCK(1), A_MARGIN, A_RANGE,
        {0}}},
      FROM_E_M, RULE_BIT(FLOOR), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 8, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
-    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, {0}}},
+    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, A_SEARCH, {0}}},
      ANY, NVFP4_RULES, FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_NAME_E4M3FN,
      FPEMU_NAME_E2M1},
     {{"codebook", CALL_BLOCKED,
-      {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, A_MARGIN, A_RANGE, {0}}},
+      {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, A_MARGIN, A_RANGE, A_SEARCH, {0}}},
      FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_NONE},
-    {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, {0}}},
+    {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_SEARCH, {0}}},
      ANY_SYMMETRIC, RULE_BIT(ABSMAX) | RULE_BIT(RECIPROCAL) | AFFINE_RULES, FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
     {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), A_RANGE, {0}}},
@@ -81,7 +85,7 @@ static const struct family {
     {{"s2fp8", CALL_BLOCKED, {AN_ELEMENT(1), {0}}},
      ANY, RULE_BIT(S2FP8), FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_E5M2},
     {{"block", CALL_BLOCKED,
-      {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, {0}}},
+      {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, A_SEARCH, {0}}},
      ANY, ~0u, 0, 0, 0, 0, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
 };
 /* clang-format on */
@@ -159,6 +163,27 @@ static int take_fraction(reader *r, value *v)
            fail(r, start, "a fraction of whole numbers from 1 to 65535");
 }
 
+/* FIRST..LAST, or FIRST..LAST/GRID. */
+static int take_search(reader *r, value *v)
+{
+    int64_t last = 0, grid = 0;
+    const size_t start = r->at;
+    if (!take_integer(r, &v->number))
+        return 0;
+    if (!take(r, '.') || !take(r, '.'))
+        return fail(r, r->at, "FIRST..LAST, two whole numbers, or FIRST..LAST/GRID");
+    if (!take_integer(r, &last))
+        return 0;
+    const int shares = take(r, '/');
+    if (shares && !take_integer(r, &grid))
+        return 0;
+    v->rows = to_unsigned(grid);
+    v->length = (uint32_t)last;
+    return (v->number != last && v->number >= INT16_MIN && v->number <= INT16_MAX && last >= INT16_MIN &&
+            last <= INT16_MAX && grid >= shares && grid <= UINT16_MAX) ||
+           fail(r, start, "two different whole numbers below 32768, and a grid below 65536");
+}
+
 /* nf4, dynamicB or udynamicB. */
 static int take_table(reader *r, value *v)
 {
@@ -183,8 +208,10 @@ int fpemu_take_block_value(reader *r, enum argument_type type, value *v)
     case ELEMENT: return r->read_scalar(r, &v->format);
     case TABLE: return take_table(r, v);
     case BLOCK: return take_block(r, v);
-    case FRACTION: return take_fraction(r, v);
+    case RATIO: return take_fraction(r, v);
     case OUTER: return take_choice(r, outer_names, "tensor or row", &v->number);
+    case SPAN: return take_search(r, v);
+    case NORM: return take_choice(r, error_names, "squares, absolute or weighted", &v->number);
     default: return take_rule(r, v);
     }
 }
@@ -280,6 +307,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     const value *exponent = find(c, r, v, FPEMU_PARAMETER_BLOCK_EXPONENT);
     const value *margin = find(c, r, v, FPEMU_PARAMETER_MARGIN);
     const value *bound = find(c, r, v, FPEMU_PARAMETER_BOUND), *outer = find(c, r, v, FPEMU_PARAMETER_OUTER);
+    const value *search = find(c, r, v, FPEMU_PARAMETER_SEARCH), *error = find(c, r, v, FPEMU_PARAMETER_ERROR);
     if (!build_element(m, r, v, rule ? (int)rule->number : m->rule, f))
         return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element format");
     if (!build_target(c, r, v, f, problem))
@@ -298,6 +326,10 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->margin = margin && !margin->rows ? to_signed(margin->number) : 0;
     f->bound = bound ? core_saturated32(bound->decimal) : 0;
     f->outer = outer ? (uint8_t)outer->number : 0;
+    f->search_first = (int16_t)(search ? search->number : 0);
+    f->search_last = (int16_t)(search ? (int32_t)search->length : 0);
+    f->search_grid = (uint16_t)(search ? search->rows : 0);
+    f->search_error = (uint16_t)(error ? error->number : 0);
     if (bound && !(f->bound > 0))
         return refuse(problem, FPEMU_PARAMETER_BOUND, "a number above zero");
     if (scale && exponent)
@@ -375,7 +407,8 @@ static int says(const struct family *m, const fpemu_format *f)
            (f->margin == 0 || has_argument(c, FPEMU_PARAMETER_MARGIN)) &&
            (f->target == 0 || has_argument(c, FPEMU_PARAMETER_TARGET)) &&
            (f->bound == 0 || has_argument(c, FPEMU_PARAMETER_BOUND)) &&
-           (f->outer == 0 || has_argument(c, FPEMU_PARAMETER_OUTER));
+           (f->outer == 0 || has_argument(c, FPEMU_PARAMETER_OUTER)) &&
+           (f->search_first == f->search_last || has_argument(c, FPEMU_PARAMETER_SEARCH));
 }
 
 /* Writes the element as the first arguments of the call; what modifiers are still to be said. */
@@ -460,6 +493,15 @@ static void write_argument(writer *w, const struct family *m, const fpemu_format
     } else if (parameter == FPEMU_PARAMETER_OUTER && f->outer) {
         write_name(w, "outer=");
         write_text(w, outer_names[f->outer]);
+    } else if (parameter == FPEMU_PARAMETER_SEARCH && f->search_first != f->search_last) {
+        write_name(w, "search=");
+        write_number(w, "", f->search_first);
+        write_number(w, "..", f->search_last);
+        if (f->search_grid)
+            write_number(w, "/", f->search_grid);
+    } else if (parameter == FPEMU_PARAMETER_ERROR && f->search_error) {
+        write_name(w, "error=");
+        write_text(w, error_names[f->search_error]);
     }
 }
 

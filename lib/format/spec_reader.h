@@ -138,7 +138,7 @@ static inline int take_choice(reader *r, const char *const *words, const char *e
 
 /* ----------------------------------------------------------------------------------------------------- calls */
 
-enum argument_type { INTEGER, DECIMAL, SPECIALS, DOMAIN, FLAG, ELEMENT, TABLE, BLOCK, RULE, FRACTION, OUTER };
+enum argument_type { INTEGER, DECIMAL, SPECIALS, DOMAIN, FLAG, ELEMENT, TABLE, BLOCK, RULE, RATIO, OUTER, SPAN, NORM };
 
 typedef struct argument {
     const char *name; /* NULL ends a list */
@@ -160,7 +160,7 @@ enum call_kind {
     CALL_BLOCKED
 };
 
-#define MAX_ARGUMENTS 10
+#define MAX_ARGUMENTS 12
 
 typedef struct call {
     const char *name;

@@ -114,6 +114,13 @@ static void loop_choice_errors(const core_block *b, realw down, realw scale, siz
         error[i] = core_choice_error(b, down, scale, core_bits(x[i]));
 }
 
+static void loop_search_errors(uint32_t error, size_t n, const realw *x, const realw *y, realw *errors)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        errors[i] = core_search_error(error, core_bits(x[i]), core_bits(y[i]));
+}
+
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 #if defined(__AVX2__) && !defined(__AVX512F__) && CARRIER_BITS == 32

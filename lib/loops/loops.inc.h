@@ -76,6 +76,7 @@ typedef struct carrier_loops {
     void (*zero_q)(const core_block *b, const core_scale *s, const uintw *nan, size_t n, const realw *x, const realw *t,
                    const uintw *grid, realw *q, realw *y, tile_counts *c);
     /* rules that choose: core_choice_error of each element */
+    void (*search_errors)(uint32_t error, size_t n, const realw *x, const realw *y, realw *errors);
     void (*choice_errors)(const core_block *b, realw down, realw scale, size_t n, const realw *x, realw *error);
     void (*count_element)(const core_plan *p, size_t n, const void *x, const void *t, const void *rounded,
                           const uintw *g, tile_counts *c);

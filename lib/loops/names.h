@@ -44,6 +44,7 @@
 #define loop_zero_t CARRIER(loop_zero_t)
 #define loop_zero_q CARRIER(loop_zero_q)
 #define loop_choice_errors CARRIER(loop_choice_errors)
+#define loop_search_errors CARRIER(loop_search_errors)
 #define loop_sixteen_amax CARRIER(loop_sixteen_amax)
 
 #endif /* FPEMU_LOOPS_NAMES_H */

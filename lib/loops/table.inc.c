@@ -50,6 +50,7 @@ const carrier_loops TABLE = {
     .zero_t = loop_zero_t,
     .zero_q = loop_zero_q,
     .choice_errors = loop_choice_errors,
+    .search_errors = loop_search_errors,
     .count_element = loop_count_element,
     .runs_amax = loop_runs_amax,
     .runs_t = loop_runs_t,

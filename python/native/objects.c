@@ -138,20 +138,21 @@ static PyObject *format_compare(PyObject *a, PyObject *b, int operation)
             NULL, 0, 0, 0, NULL                                                                                        \
         }                                                                                                              \
     }
-static PyMemberDef format_members[] =
-    MEMBERS({"_spec", T_OBJECT, offsetof(format_object, spec), READONLY, NULL},
-            {"_table", T_OBJECT, offsetof(format_object, table), READONLY, NULL}, FIELD(kind, T_UINT),
-            FIELD(bits, T_UINT), FIELD(exponent_bits, T_UINT), FIELD(mantissa_bits, T_UINT), FIELD(bias, T_INT),
-            FIELD(fraction_bits, T_INT), FIELD(is_signed, T_UBYTE), FIELD(specials, T_UBYTE),
-            FIELD(subnormals, T_UBYTE), FIELD(overflow, T_UBYTE), FIELD(nan, T_UBYTE), FIELD(symmetric, T_UBYTE),
-            FIELD(wrap, T_UBYTE), FIELD(scale, T_DOUBLE), FIELD(zero_point, T_LONGLONG), FIELD(precision, T_INT),
-            FIELD(emin, T_INT), FIELD(emax, T_INT), FIELD(quantum, T_INT), FIELD(max, T_DOUBLE),
-            FIELD(lowest, T_DOUBLE), FIELD(min_normal, T_DOUBLE), FIELD(min_positive, T_DOUBLE),
-            FIELD(max_code, T_ULONGLONG), FIELD(lowest_code, T_ULONGLONG), FIELD(nan_code, T_ULONGLONG),
-            FIELD(has_nan, T_UBYTE), FIELD(has_infinity, T_UBYTE), FIELD(has_negative_zero, T_UBYTE),
-            FIELD(has_zero, T_UBYTE), FIELD(fits_f32, T_UBYTE), FIELD(fits_f64, T_UBYTE), FIELD(scaling, T_UBYTE),
-            FIELD(block, T_UBYTE), FIELD(margin, T_INT), FIELD(block_length, T_UINT), FIELD(block_rows, T_UINT),
-            FIELD(codebook_length, T_UINT), FIELD(target, T_FLOAT), FIELD(bound, T_FLOAT), FIELD(outer, T_UBYTE));
+static PyMemberDef format_members[] = MEMBERS(
+    {"_spec", T_OBJECT, offsetof(format_object, spec), READONLY, NULL},
+    {"_table", T_OBJECT, offsetof(format_object, table), READONLY, NULL}, FIELD(kind, T_UINT), FIELD(bits, T_UINT),
+    FIELD(exponent_bits, T_UINT), FIELD(mantissa_bits, T_UINT), FIELD(bias, T_INT), FIELD(fraction_bits, T_INT),
+    FIELD(is_signed, T_UBYTE), FIELD(specials, T_UBYTE), FIELD(subnormals, T_UBYTE), FIELD(overflow, T_UBYTE),
+    FIELD(nan, T_UBYTE), FIELD(symmetric, T_UBYTE), FIELD(wrap, T_UBYTE), FIELD(scale, T_DOUBLE),
+    FIELD(zero_point, T_LONGLONG), FIELD(precision, T_INT), FIELD(emin, T_INT), FIELD(emax, T_INT),
+    FIELD(quantum, T_INT), FIELD(max, T_DOUBLE), FIELD(lowest, T_DOUBLE), FIELD(min_normal, T_DOUBLE),
+    FIELD(min_positive, T_DOUBLE), FIELD(max_code, T_ULONGLONG), FIELD(lowest_code, T_ULONGLONG),
+    FIELD(nan_code, T_ULONGLONG), FIELD(has_nan, T_UBYTE), FIELD(has_infinity, T_UBYTE),
+    FIELD(has_negative_zero, T_UBYTE), FIELD(has_zero, T_UBYTE), FIELD(fits_f32, T_UBYTE), FIELD(fits_f64, T_UBYTE),
+    FIELD(scaling, T_UBYTE), FIELD(block, T_UBYTE), FIELD(margin, T_INT), FIELD(block_length, T_UINT),
+    FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT), FIELD(target, T_FLOAT), FIELD(bound, T_FLOAT),
+    FIELD(outer, T_UBYTE), FIELD(search_first, T_SHORT), FIELD(search_last, T_SHORT), FIELD(search_grid, T_USHORT),
+    FIELD(search_error, T_USHORT));
 #undef FIELD
 
 static PyObject *format_facts(PyObject *self, PyObject *unused UNUSED)

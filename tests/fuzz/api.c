@@ -224,6 +224,12 @@ static int draw_blocked(draw *d, fpemu_format *f)
         f->bound = flags & 128 ? (float)margin : 0;
         f->outer = flags & 128 && length % 2 ? FPEMU_OUTER_ROW : FPEMU_OUTER_TENSOR;
         status = fpemu_format_complete(f);
+    } else if (status == FPEMU_OK && (flags >> 4 & 3) == 2) {
+        f->search_first = (int16_t)((int)margin - 8);
+        f->search_last = (int16_t)draw_below(d, 9);
+        f->search_grid = (uint16_t)(flags >> 6);
+        f->search_error = (uint16_t)(margin % 4);
+        status = fpemu_format_complete(f);
     }
     return status == FPEMU_OK;
 }

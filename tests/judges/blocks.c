@@ -829,6 +829,34 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         b->saturated = 0;
 }
 
+/* The scale that is tried as number k; own->amax becomes the one that it is found from. */
+static void scale_tried(context *c, extent *own, const ref_tensor *tensor, int k, ref_block *b)
+{
+    const fpemu_format *f = c->f;
+    const int step = f->search_first < f->search_last ? k : -k, tried = f->search_first + step;
+    if (f->search_grid && own->amax != 0) {
+        const double share = divide(c->carrier, plain(tried), plain(f->search_grid));
+        own->amax = saturate(c->carrier, multiply(c->carrier, plain(own->amax), plain(share)));
+        own->amax = own->amax == 0 ? (c->carrier == 32 ? 0x1p-149 : 0x1p-1074) : own->amax;
+    }
+    scale_of_block(c, own, tensor, k, b);
+    if (f->search_first == f->search_last || f->search_grid || own->amax == 0 || b->nan)
+        return;
+    if (f->scaling <= FPEMU_SCALING_HBFP) {
+        b->saturated = 0;
+        power_scale(c, binade(block_scale(b)) + tried, 0, b);
+        return;
+    }
+    const long code = (long)b->code + tried, least = has_zero(c->scale),
+               most = (long)judge_round(c->scale, carrier_bits(64, c->scale_max), 0, 1).code;
+    const long kept = code < least ? least : code > most ? most : code;
+    b->saturated |= kept != code;
+    b->code = (uint64_t)kept;
+    b->scale = carrier_value(64, judge_decode(c->scale, b->code));
+    b->exponent = 0;
+    b->down = f->scaling == FPEMU_SCALING_RECIPROCAL ? inverse(c->carrier, b->scale) : 0;
+}
+
 /* u and d: binary32 arithmetic for both carriers. */
 static void tensor_scale(context *c, double largest, ref_tensor *t)
 {
@@ -905,6 +933,8 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2: return plain(multiply(carrier, plain(x), plain(recipe_multiplier(c, extent_))));
     case FPEMU_SCALING_RECIPROCAL:
+        if (b->down != 0)
+            return plain(multiply(carrier, plain(x), plain(b->down)));
         e = saturate(carrier, divide(carrier, plain(extent_->amax), plain(target_of(c))));
         e = e > 0 ? divide(carrier, plain(1), plain(e)) : 0;
         return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
@@ -993,7 +1023,10 @@ static int compat_element(context *c, const extent *block, double x, number t, u
     return 1;
 }
 
-/* The error of a block of rules that choose under the scale *b: of each row, then of rows by halves. */
+static void one_element(context *c, const ref_tensor *tensor, const ref_block *b, const extent *block, uint64_t index,
+                        uint64_t bits, ref_element *e);
+
+/* The error of a block whose scale is chosen under the scale *b: of each row, then of rows by halves. */
 static double error_of_block(context *c, const ref_tensor *t, const ref_block *b, const extent *block, uint64_t along,
                              const uint64_t *x)
 {
@@ -1008,6 +1041,18 @@ static double error_of_block(context *c, const ref_tensor *t, const ref_block *b
         rows = row + 1;
         if (!isfinite(v))
             continue;
+        if (c->f->search_first != c->f->search_last) {
+            ref_element e;
+            one_element(c, t, b, block, t->order[b->first + j], x[t->order[b->first + j]], &e);
+            difference = add(c->carrier, carrier_value(c->carrier, e.y), -v);
+            if (c->f->search_error == FPEMU_SEARCH_WEIGHTED)
+                difference = multiply(c->carrier, plain(difference), plain(v));
+            sum[row] = add(c->carrier, sum[row],
+                           c->f->search_error == FPEMU_SEARCH_ABSOLUTE
+                               ? fabs(difference)
+                               : multiply(c->carrier, plain(difference), plain(difference)));
+            continue;
+        }
         seen_ = b->scale == 0 ? 0 : fabs(seen(c, t, b, block, v).m);
         while (k < 7 && (seen_ > (value[k] + value[k + 1]) / 2 || (seen_ == (value[k] + value[k + 1]) / 2 && k % 2)))
             k++;
@@ -1217,7 +1262,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
 {
     context c;
 
-    if (!open_context(&c, f, r, carrier)) {
+    if (!open_context(&c, f, r, carrier) || (f->search_first != f->search_last && r->mode >= FPEMU_MODE_SR)) {
         close_context(&c);
         return NULL;
     }
@@ -1270,19 +1315,26 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
             e.zero = e.amax == 0 && !e.nonfinite;
         }
         block->zero = e.zero;
-        scale_of_block(&c, &e, t, 0, block);
-        if ((f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE) && !block->nan && !c.given) {
-            ref_block other;
+        const int chooses = f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE,
+                  tries = c.given ? 0 : 1 + abs(f->search_last - f->search_first) + chooses;
+        const ref_block none = *block;
+        const extent all = e;
+        double least = 0;
+        if (c.given)
+            scale_of_block(&c, &e, t, 0, block);
+        for (int k = 0; k < tries && !block->nan; k++) {
+            ref_block other = none;
+            extent own = all;
             uint64_t along =
                 shape->length - t->order[block->first] / shape->inner % shape->length; /* to the line's end */
             along = along < f->block_length ? along : f->block_length;
-            memset(&other, 0, sizeof other);
-            other.elements = block->elements;
-            other.first = block->first;
-            other.zero = block->zero;
-            scale_of_block(&c, &e, t, 1, &other);
-            if (error_of_block(&c, t, &other, &e, along, x) < error_of_block(&c, t, block, &e, along, x))
+            scale_tried(&c, &own, t, k, &other);
+            const double error = tries > 1 && !other.nan ? error_of_block(&c, t, &other, &own, along, x) : 0;
+            if (k == 0 || error < least) {
                 *block = other;
+                e = own;
+                least = error;
+            }
         }
         add_levels(&c, t, block, &e, x);
         for (uint64_t j = 0; j < block->elements; j++) {

@@ -88,6 +88,27 @@ def test_4over6_of_transformer_engine(torch, rng, spec, tile, bound, error):
     assert torch.equal(codes, q.data)
 
 
+@pytest.mark.parametrize("kind,spec", [
+    ("int", "block(int4,block=32,scale=fp32,rule=absmax,target=7.5,search=100..81/100)"),
+    ("float", "group(e2m1,32,search=20..2/20)"),
+])
+def test_search_of_compressed_tensors(torch, rng, kind, spec):
+    of = pytest.importorskip("compressed_tensors.quantization", reason="compressed-tensors is not installed")
+    args = of.QuantizationArgs(num_bits=4, type=kind, symmetric=True, strategy="group", group_size=32)
+    row = args.model_copy(update={"strategy": "token"})
+    x = rng.standard_normal((512, 32)) * 2.0 ** rng.integers(-4, 4, (512, 1))
+    x[:64] = rng.integers(-24, 25, (64, 32)) / 4  # equal errors
+    x = torch.from_numpy(x.astype(np.float32))
+    least, want, grid = torch.full((512,), torch.inf), torch.empty_like(x), 100 if kind == "int" else 20
+    for i in range(20 if kind == "int" else 19):
+        share = 1 - i / grid
+        scale, zero = of.utils.calculate_qparams(x.amin(-1) * share, x.amax(-1) * share, args)
+        y = of.lifecycle.fake_quantize(x, scale[:, None], zero[:, None], row)
+        error = sum((y - x)[:, k].abs().pow(2) for k in range(32))
+        want, least = torch.where((error < least)[:, None], y, want), torch.minimum(error, least)
+    assert torch.equal(fpemu.quantize(x, spec), want)
+
+
 def test_second_scale_by_line(torch, rng):
     x = (rng.standard_normal((5, 40)) * 2.0 ** rng.integers(-20, 20, (5, 1))).astype(np.float32)
     spec = "nvfp4(rule=4over6,outer=row)"

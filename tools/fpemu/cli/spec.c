@@ -58,6 +58,10 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
         blocked.target = format->target;
         blocked.bound = format->bound;
         blocked.outer = format->outer;
+        blocked.search_first = format->search_first;
+        blocked.search_last = format->search_last;
+        blocked.search_grid = format->search_grid;
+        blocked.search_error = format->search_error;
         cli_check(fpemu_format_complete(&blocked), spec);
         element = blocked;
     }
