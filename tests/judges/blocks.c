@@ -1262,7 +1262,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
 {
     context c;
 
-    if (!open_context(&c, f, r, carrier) || (f->search_first != f->search_last && r->mode >= FPEMU_MODE_SR)) {
+    if (!open_context(&c, f, r, carrier) || (f->search_first != f->search_last && FPEMU_MODE_DRAWS(r->mode))) {
         close_context(&c);
         return NULL;
     }
