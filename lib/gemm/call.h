@@ -17,7 +17,13 @@
 #define OPERANDS (SLAB * DOT_LANES)
 
 FPEMU_STATIC_ASSERT(SLAB_FEW *LANES_FEW <= OPERANDS, "both shapes of a slab fit");
-FPEMU_STATIC_ASSERT(LANES_FEW * sizeof(core_dot_tree) <= STATES * sizeof(double), "a tile has a row at least");
+
+/* A sum of the reference on its way; pairwise sums alone have a tree, which others have no room for. */
+typedef struct reference_state {
+    core_dot_sum sum;
+    core_dot_tree tree;
+} reference_state;
+FPEMU_STATIC_ASSERT(LANES_FEW * sizeof(reference_state) <= STATES * sizeof(double), "a tile has a row at least");
 
 /* One operand: element (o, k), o counting rows or lanes of a tile. */
 typedef struct gemm_operand {
@@ -86,8 +92,6 @@ typedef struct gemm_tile {
     union {
         _Alignas(LINE) double d[STATES];
         float f[2 * STATES];
-        core_dot_sum sums[STATES * sizeof(double) / sizeof(core_dot_sum)];
-        core_dot_tree trees[STATES * sizeof(double) / sizeof(core_dot_tree)];
     } state;
     int16_t row_exponents[TILE_ROWS], lane_exponents[2 * DOT_LANES]; /* of integer slices */
     union {
@@ -111,6 +115,13 @@ static inline int is_narrow(const gemm_call *c)
 {
     return c->path == PATH_BINARY32 || c->path == PATH_NATIVE32 ||
            (c->path == PATH_REFERENCE && c->targets.carrier == 32);
+}
+
+/* Numbers of binary64 that such a sum takes. */
+static inline size_t reference_size(const gemm_call *c)
+{
+    const int pairwise = c->targets.dot.model == FPEMU_MODEL_PAIRWISE;
+    return (pairwise ? sizeof(reference_state) : sizeof(core_dot_sum)) / sizeof(double);
 }
 
 /* Whether an output keeps a second sum: that of a chunk, or Kahan's. */

@@ -8,15 +8,14 @@
 #include "operands.h"
 #include "tiles.h"
 
-/* Whether a target is the native format itself, to nearest. */
-static int is_native(const fpemu_target *t, fpemu_name name)
+/* Whether a target is binary32 itself, to nearest. */
+static int is_binary32(const fpemu_target *t)
 {
-    const fpemu_format *const f = &t->format;
     fpemu_format native;
-    if (f->mantissa_bits != (name == FPEMU_NAME_BINARY32 ? 23 : 52) || t->rounding.mode != FPEMU_MODE_RNE)
+    if (t->format.mantissa_bits != 23 || t->rounding.mode != FPEMU_MODE_RNE)
         return 0;
-    fpemu_format_named(name, &native);
-    return fpemu_format_equal(f, &native) && t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
+    fpemu_format_named(FPEMU_NAME_BINARY32, &native);
+    return fpemu_format_equal(&t->format, &native) && t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
 }
 
 /* Plan and form of a float of at most 11 bits of precision whose rounding to nearest has a short form, for numbers
@@ -87,7 +86,7 @@ static enum gemm_path step_path(const gemm_call *c)
     if (c->counted && (d->exact || d->chained || d->late || d->group))
         return PATH_REFERENCE;
     if (d->chained)
-        return d->chunk || !is_native(&s->inner, FPEMU_NAME_BINARY32) ? PATH_REFERENCE : PATH_NATIVE32;
+        return d->chunk || !is_binary32(&s->inner) ? PATH_REFERENCE : PATH_NATIVE32;
     return d->group && s->outer.format.has_infinity ? PATH_REFERENCE : PATH_FAST;
 }
 
@@ -113,8 +112,7 @@ static enum gemm_path choose_path(gemm_call *c)
         return PATH_NATIVE64;
     if (!c->targets.binary32 || c->split.bits) /* slices have sums, and bits, of their own */
         return PATH_FAST;
-    if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given &&
-        is_native(&s->sum.inner, FPEMU_NAME_BINARY32))
+    if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given && is_binary32(&s->sum.inner))
         return PATH_NATIVE32;
     if (!products_fit(s, &bits, &top))
         return PATH_FAST;
@@ -240,6 +238,17 @@ static fpemu_status check_matrices(const gemm_call *call, const matrices *m, int
     return status ? status : check_scales(call, &m->b, m->a.columns, m->b.columns, m->batch, &result);
 }
 
+/* Whether lanes run along the rows of C: its only long side; or the operand that changes with the products of a batch;
+ * or where both operands lie so in memory, and no random bits go by the place of an output. */
+static int goes_down(const gemm_call *call, const core_operand *c)
+{
+    const core_dot *const d = &call->targets.dot;
+    const int drawn = d->product.stochastic | d->inner.stochastic | d->outer.stochastic | d->out.stochastic;
+    if (c->columns == 1)
+        return c->rows > 1 || call->rows.stride != 0;
+    return !drawn && c->rows >= DOT_LANES / 2 && call->rows.step_o == 1 && call->lanes.step_o != 1;
+}
+
 /* In the default floating-point environment; the spec is prepared. */
 static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_stats *stats)
 {
@@ -271,8 +280,7 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     call->stride = (size_t)c->stride;
     begin_operand(call, &call->rows, &m->a, m->a.columns, 0);
     begin_operand(call, &call->lanes, &m->b, m->a.columns, 1);
-    /* lanes run along the only long side of C, or the operand that changes with the products of a batch */
-    const int swapped = c->columns == 1 && (c->rows > 1 || call->rows.stride != 0);
+    const int swapped = goes_down(call, c);
     if (swapped) {
         const gemm_operand left = call->rows;
         call->rows = call->lanes;

@@ -5,19 +5,34 @@
 #include "models.h"
 #include "operands.h"
 
-static int is_pairwise(const gemm_tile *w)
+/* From c on. */
+static void begin(const core_dot *d, uint64_t index, double c, core_dot_tally *tally, reference_state *t)
 {
-    return w->call->targets.dot.model == FPEMU_MODEL_PAIRWISE;
+    core_dot_begin(d, c, &t->sum);
+    if (d->model != FPEMU_MODEL_PAIRWISE)
+        return;
+    t->tree.leaf = 0;
+    t->tree.factor = 1;
+    if (d->start_from_c)
+        core_dot_leaf(d, &t->tree, 0, index, t->sum.s, 1, tally);
 }
 
-/* Products [from, to) into a sum, or a tree. */
+/* Products [from, to). */
 static APART void advance(const core_dot *d, core_dot_line x, core_dot_line y, uint64_t from, uint64_t to,
-                          uint64_t index, core_dot_sum *sum, core_dot_tree *tree, core_dot_tally *tally)
+                          uint64_t index, core_dot_tally *tally, reference_state *t)
 {
     if (d->model == FPEMU_MODEL_PAIRWISE)
-        core_dot_leaves(d, x, y, from, to, index, tree, tally);
+        core_dot_leaves(d, x, y, from, to, index, &t->tree, tally);
     else
-        core_dot_advance(d, x, y, from, to, index, sum, tally);
+        core_dot_advance(d, x, y, from, to, index, &t->sum, tally);
+}
+
+/* The result. */
+static double end(const core_dot *d, uint64_t index, double c, core_dot_tally *tally, reference_state *t)
+{
+    if (d->model == FPEMU_MODEL_PAIRWISE && d->depth + d->start_from_c)
+        t->sum.s = core_dot_root(d, &t->tree, index, tally);
+    return core_dot_end(d, index, c, &t->sum, tally);
 }
 
 static core_dot_tally *counts_of(gemm_tile *w)
@@ -25,25 +40,14 @@ static core_dot_tally *counts_of(gemm_tile *w)
     return w->call->counted || w->call->targets.nan_is_error ? &w->tally : NULL;
 }
 
-static size_t place_of(const gemm_tile *w, size_t row, size_t lane)
+static reference_state *state_of(gemm_tile *w, size_t row, size_t lane)
 {
-    return row * w->call->tile_lanes + lane;
+    return (reference_state *)(void *)(w->state.d + row * w->call->row_states + lane * reference_size(w->call));
 }
 
 void fpemu_reference_begin(gemm_tile *w, size_t row, size_t lane, double c)
 {
-    const core_dot *d = &w->call->targets.dot;
-    core_dot_sum sum;
-    core_dot_begin(d, c, &sum);
-    if (!is_pairwise(w)) {
-        w->state.sums[place_of(w, row, lane)] = sum;
-        return;
-    }
-    core_dot_tree *tree = w->state.trees + place_of(w, row, lane);
-    tree->leaf = 0;
-    tree->factor = 1;
-    if (d->start_from_c)
-        core_dot_leaf(d, tree, 0, tile_index(w, row) + lane, sum.s, 1, counts_of(w));
+    begin(&w->call->targets.dot, tile_index(w, row) + lane, c, counts_of(w), state_of(w, row, lane));
 }
 
 /* Element `place` of numbers of a slab. */
@@ -68,29 +72,20 @@ void fpemu_reference_advance(gemm_tile *w, size_t row, size_t rows, size_t k0, s
     const core_dot *d = &c->targets.dot;
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < w->lanes; i++) {
-            const size_t place = place_of(w, row + r, i);
             const uint64_t index = tile_index(w, row + r) + i;
             const core_dot_line x = {number_at(w, w->x.f, w->x.d, r * SLAB_FEW), 1,
                                      scales_at(w, &c->rows, w->row + row + r)};
             const core_dot_line y = {number_at(w, w->y.f, w->y.d, i), (int64_t)w->ld,
                                      scales_at(w, &c->lanes, w->lane + i)};
-            advance(d, x, y, k0, k0 + nk, index, w->state.sums + place, w->state.trees + place, counts_of(w));
+            advance(d, x, y, k0, k0 + nk, index, counts_of(w), state_of(w, row + r, i));
         }
 }
 
 double fpemu_reference_end(gemm_tile *w, size_t row, size_t lane, double c)
 {
-    const core_dot *d = &w->call->targets.dot;
-    const size_t place = place_of(w, row, lane);
-    const uint64_t index = tile_index(w, row) + lane;
-    core_dot_sum sum;
-    memset(&sum, 0, sizeof sum);
-    if (!is_pairwise(w))
-        sum = w->state.sums[place];
-    else if (d->depth + d->start_from_c)
-        sum.s = core_dot_root(d, w->state.trees + place, index, counts_of(w));
-    sum.exponent = tile_exponent(w, row, lane);
-    return core_dot_end(d, index, c, &sum, counts_of(w));
+    reference_state *const t = state_of(w, row, lane);
+    t->sum.exponent = tile_exponent(w, row, lane);
+    return end(&w->call->targets.dot, tile_index(w, row) + lane, c, counts_of(w), t);
 }
 
 void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_operand *x, const core_operand *y,
@@ -101,19 +96,14 @@ void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_
         double d[SLAB_FEW];
     } a, b;
     const kernels *const k = call->k;
-    const int carrier = call->targets.carrier, pairwise = d->model == FPEMU_MODEL_PAIRWISE;
+    const int carrier = call->targets.carrier;
     const enum gemm_path path = is_narrow(call) == (carrier == 32) ? call->path : PATH_REFERENCE;
     const ptrdiff_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     const core_dot_line row = {&a, 1, NULL}, column = {&b, 1, NULL};
     const size_t whole = d->model == FPEMU_MODEL_FUSED ? SLAB_FEW / core_dot_period(d) * core_dot_period(d) : SLAB_FEW;
-    core_dot_tree tree;
-    core_dot_sum sum;
-    core_dot_begin(d, d->start_from_c ? load(carrier, result) : 0, &sum);
-    float s = (float)sum.s;
-    tree.leaf = 0;
-    tree.factor = 1;
-    if (pairwise && d->start_from_c)
-        core_dot_leaf(d, &tree, 0, 0, sum.s, 1, NULL);
+    reference_state t;
+    begin(d, 0, d->start_from_c ? load(carrier, result) : 0, NULL, &t);
+    float s = (float)t.sum.s;
     for (uint64_t at = 0; at < d->depth; at += whole) {
         const size_t n = d->depth - at < whole ? (size_t)(d->depth - at) : whole;
         const char *const from_x = (const char *)x->p + (ptrdiff_t)at * x->step_column * size;
@@ -125,13 +115,11 @@ void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_
         else if (path == PATH_BINARY32)
             k->mac32[call->product_form][call->inner_form](&call->product32, &call->inner32, n, 1, a.f, b.f, 1, &s);
         else if (path == PATH_NATIVE64)
-            k->mac_binary64(n, 1, a.d, b.d, 1, &sum.s);
+            k->mac_binary64(n, 1, a.d, b.d, 1, &t.sum.s);
         else
-            advance(d, row, column, at, at + n, 0, &sum, &tree, NULL);
+            advance(d, row, column, at, at + n, 0, NULL, &t);
     }
     if (path == PATH_NATIVE32 || path == PATH_BINARY32)
-        sum.s = (double)s;
-    else if (pairwise && d->depth + d->start_from_c)
-        sum.s = core_dot_root(d, &tree, 0, NULL);
-    store(carrier, result, core_dot_end(d, 0, 0, &sum, NULL));
+        t.sum.s = (double)s;
+    store(carrier, result, end(d, 0, 0, NULL, &t));
 }

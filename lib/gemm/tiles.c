@@ -207,8 +207,10 @@ static void end_row(gemm_tile *w, size_t r)
     else
         s = sums_of(w, r);
     if (d->plain) { /* as core_dot_end has it, without the rest */
-        for (size_t i = 0; i < w->lanes; i++)
-            store(carrier, output(w, r, i), isnan(s[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : s[i]);
+        char *to = output(w, r, 0);
+        const ptrdiff_t step = c->step_lane * (carrier == 32 ? (ptrdiff_t)sizeof(float) : (ptrdiff_t)sizeof(double));
+        for (size_t i = 0; i < w->lanes; i++, to += step)
+            store(carrier, to, isnan(s[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : s[i]);
         return;
     }
     core_dot_sum sum;
@@ -263,9 +265,8 @@ static void choose_tile(gemm_call *c)
     const int pairwise = d->model == FPEMU_MODEL_PAIRWISE;
     c->tile_lanes = DOT_LANES;
     if (c->path == PATH_REFERENCE) {
-        const size_t one = pairwise ? sizeof(core_dot_tree) : sizeof(core_dot_sum);
         c->tile_lanes = LANES_FEW;
-        c->row_states = LANES_FEW * one / sizeof(double);
+        c->row_states = LANES_FEW * reference_size(c);
     } else if (c->path == PATH_BINARY32 && d->chunk) {
         c->row_states = DOT_LANES + DOT_LANES / 2;
     } else if (is_narrow(c)) {
@@ -319,10 +320,26 @@ static void run_tile_at(gemm_tile *w, size_t tile, size_t down, size_t across)
     run_tile(w);
 }
 
-static void begin_tiles(gemm_tile *w, gemm_call *c)
+/* The work of a thread: tiles that no other has taken; *next is the next of them. Whether a NaN is an error. */
+static int run_tiles(const gemm_call *c, size_t *next, size_t tiles, size_t down, size_t across, fpemu_stats *stats)
 {
-    w->call = c;
-    memset(&w->tally, 0, sizeof w->tally);
+    fp_environment environment;
+    fpemu_environment_enter(&environment); /* a worker thread has its own */
+    gemm_tile w;
+    w.call = c;
+    memset(&w.tally, 0, sizeof w.tally);
+    for (size_t tile = 0;; run_tile_at(&w, tile, down, across)) {
+#pragma omp atomic capture
+        tile = (*next)++;
+        if (tile >= tiles)
+            break;
+    }
+    if (c->counted) {
+#pragma omp critical(fpemu_gather)
+        add_tally(stats, &w.tally);
+    }
+    fpemu_environment_leave(&environment);
+    return w.tally.found_nan;
 }
 
 int fpemu_gemm_run(gemm_call *c, fpemu_stats *stats)
@@ -333,36 +350,11 @@ int fpemu_gemm_run(gemm_call *c, fpemu_stats *stats)
     share_rows(c, threads);
     const size_t down = (c->m - 1) / c->tile_rows + 1, across = (c->n - 1) / c->tile_lanes + 1;
     const size_t tiles = c->batch * down * across; /* no overflow: each tile has an output of its own in memory */
-    if (threads == 1 || tiles == 1) {              /* apart: entering a parallel region costs more than many a call */
-        fp_environment environment;
-        fpemu_environment_enter(&environment);
-        gemm_tile w;
-        begin_tiles(&w, c);
-        for (size_t tile = 0; tile < tiles; tile++)
-            run_tile_at(&w, tile, down, across);
-        if (c->counted)
-            add_tally(stats, &w.tally);
-        fpemu_environment_leave(&environment);
-        return w.tally.found_nan;
-    }
+    size_t next = 0;
     int found_nan = 0;
-#ifdef _OPENMP
+    if (threads == 1 || tiles == 1) /* apart: entering a parallel region costs more than many a call */
+        return run_tiles(c, &next, tiles, down, across, stats);
 #pragma omp parallel num_threads(threads) reduction(| : found_nan)
-    {
-        fp_environment environment;
-        fpemu_environment_enter(&environment); /* a worker thread has its own */
-        gemm_tile w;
-        begin_tiles(&w, c);
-#pragma omp for schedule(dynamic, 1)
-        for (size_t tile = 0; tile < tiles; tile++)
-            run_tile_at(&w, tile, down, across);
-        if (c->counted) {
-#pragma omp critical(fpemu_gather)
-            add_tally(stats, &w.tally);
-        }
-        found_nan |= w.tally.found_nan;
-        fpemu_environment_leave(&environment);
-    }
-#endif
+    found_nan |= run_tiles(c, &next, tiles, down, across, stats);
     return found_nan;
 }
