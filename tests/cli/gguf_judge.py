@@ -4,7 +4,7 @@
     gguf_judge.py write DIRECTORY      in.gguf: tensors of random and of chosen bytes, wanted.npz: their numbers
     gguf_judge.py numbers              x.npy, and what gguf makes of it by Q8_0 and MXFP4: wanted-q8_0.npy, ...
     gguf_judge.py same FILE WANTED     whether two .npy files hold the same bits
-    gguf_judge.py made                 made.gguf: one tensor of source.npz by five types, and with a byte that is another
+    gguf_judge.py made                 made.gguf: tensors of source.npz by five types, some with a byte that is another
     gguf_judge.py compare FILE...      whether safetensors files hold the tensors of wanted.npz, every bit but NaN's; of
                                        wider types too
 """

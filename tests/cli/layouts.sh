@@ -348,11 +348,11 @@ ct-fp8-block group(e4m3fn,block=40x128,scale=bf16), quotients rounded to the typ
 ct-int4-group group(fixed(4,0),block=32,scale=bf16,target=7.5), quotients rounded to the type of the scales
 ct-int8-words group(fixed(8,0),block=row,target=127.5)
 ct-int8-row group(int8,block=row,rule=asymmetric)
-ct-int4-zero group(int4,block=64,scale=fp16,rule=asymmetric), quotients rounded to the type of the scales
+ct-int4-zero group(int4,block=64,scale=fp16,rule=asymmetric), codes by x/s, zero points before rounding, quotients rounded to the type of the scales
 ct-int3-zero group(int(3),block=row,rule=asymmetric)
 torchao-int4-group group(int4,block=32,rule=asymmetric)
 torchao-int8-group group(fixed(8,0),block=32,target=127.5), codes by x*(1/s)
-torchao-int4-bf16 group(int4,block=32,scale=bf16,rule=asymmetric), codes by x*(1/s), quotients rounded to the type of the scales
+torchao-int4-bf16 group(int4,block=32,scale=bf16,rule=asymmetric), quotients rounded to the type of the scales
 torchao-fp8-tensor group(e4m3fn,block=tensor)
 modelopt-fp8 group(e4m3fn,block=tensor)
 modelopt-nvfp4 nvfp4(rule=nvfp4-ao)

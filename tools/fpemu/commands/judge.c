@@ -185,89 +185,87 @@ static void compare_values(const subject *s, verdict *v, const float *y)
     }
 }
 
-/* In the arithmetic of 16-bit tensors every operation is rounded to their type: whether what then comes out is as the
- * file has it. Scales of absmax are the rule's; those of asymmetric are made here, and zero points. Elements are divided,
- * and zero points added before rounding, as in compressed-tensors; or multiplied, and added after it, as in torchao. */
-static void try_short(const subject *s, verdict *v, const fpemu_format *format, bool multiplies, float *scales,
-                      float *zeros, float *y)
+/* An order in which codes are made of quotients and zero points. */
+typedef struct order {
+    bool multiplies, before;
+    const char *how;
+} order;
+
+/* Scales and zero points of asymmetric where every operation is rounded to the type of the values. */
+static void choose_short(const subject *s, const order *o, double lowest, double most, float *scales, float *zeros)
 {
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const dtype *type = s->result;
-    const uint64_t n = s->t->count;
-    verdict other = {.can = true, .is_short = true, .how = multiplies ? "x*(1/s)" : NULL};
-    float *low = cli_allocate(s->blocks, sizeof *low), *by = cli_allocate(s->blocks, sizeof *by);
-    fpemu_format element;
-    strcpy(other.spec, v->spec);
-    cli_check(fpemu_format_element(format, &element), v->spec);
-    element.overflow = FPEMU_OVERFLOW_SATURATE;
-    const float L = (float)element.lowest, M = (float)element.max;
-    for (uint64_t b = 0; s->shifts && b < s->blocks; b++)
+    const float L = (float)lowest, M = (float)most;
+    float *low = cli_allocate(s->blocks, sizeof *low);
+    for (uint64_t b = 0; b < s->blocks; b++)
         scales[b] = 0;
-    for (uint64_t i = 0; s->shifts && i < n; i++) {
+    for (uint64_t i = 0; i < s->t->count; i++) {
         const uint64_t b = block_of(s, i);
         low[b] = fminf(low[b], s->x[i]);
         scales[b] = fmaxf(scales[b], s->x[i]);
     }
     for (uint64_t b = 0; b < s->blocks; b++) {
         float *t = &scales[b], *z = &zeros[b];
-        *z = 0;
-        if (s->shifts) {
-            dtype_round(type, 1, (*t -= low[b], t));
-            dtype_round(type, 1, (*t /= M - L, t));
-            dtype_round(type, 1, (*z = low[b] / *t, z));
-            dtype_round(type, 1, (*z = L - (multiplies ? nearbyintf(*z) : *z), z));
-            *z = nearbyintf(fminf(fmaxf(*z, L), M));
-        }
-        dtype_round(type, 1, (by[b] = 1 / *t, &by[b]));
-        count(&other.scales, &other.first_scale, other.scale, b, s->s[b], *t);
-        count(&other.zeros, &other.first_zero, other.zero, b, s->z[b], *z);
+        dtype_round(s->result, 1, (*t -= low[b], t));
+        dtype_round(s->result, 1, (*t /= M - L, t));
+        dtype_round(s->result, 1, (*z = low[b] / *t, z));
+        dtype_round(s->result, 1, (*z = L - (o->before ? *z : nearbyintf(*z)), z));
+        *z = nearbyintf(fminf(fmaxf(*z, L), M));
     }
-    for (uint64_t i = 0; i < n; i++)
-        y[i] = multiplies ? s->x[i] * by[block_of(s, i)] : s->x[i] / scales[block_of(s, i)];
+    free(low);
+}
+
+/* Whether fewer values differ in another order of operations than the rule has; `type`: and none where each operation is
+ * rounded to it. */
+static void try_order(const subject *s, verdict *v, const fpemu_format *format, const order *o, const dtype *type,
+                      float *scales, float *zeros, float *y)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const bool own = !o->before && o->multiplies == (format->scaling != FPEMU_SCALING_ABSMAX);
+    const uint64_t n = s->t->count;
+    verdict other = *v;
+    fpemu_format element;
+    cli_check(fpemu_format_element(format, &element), v->spec);
+    element.overflow = FPEMU_OVERFLOW_SATURATE;
+    other.is_short = type != NULL;
+    other.how = own ? NULL : o->how;
+    if (type != NULL && s->shifts) {
+        choose_short(s, o, element.lowest, element.max, scales, zeros);
+        other.scales = other.zeros = 0;
+        for (uint64_t b = 0; b < s->blocks; b++) {
+            count(&other.scales, &other.first_scale, other.scale, b, s->s[b], scales[b]);
+            count(&other.zeros, &other.first_zero, other.zero, b, s->z[b], zeros[b]);
+        }
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        float by = scales[block_of(s, i)];
+        if (o->multiplies)
+            dtype_round(type, 1, (by = 1 / by, &by));
+        y[i] = scales[block_of(s, i)] == 0 ? 0 : o->multiplies ? s->x[i] * by : s->x[i] / by;
+    }
     dtype_round(type, n, y);
     for (uint64_t i = 0; s->shifts && i < n; i++)
-        y[i] = zeros[block_of(s, i)] + (multiplies ? nearbyintf(y[i]) : y[i]);
-    dtype_round(multiplies ? NULL : type, n, y);
+        y[i] = zeros[block_of(s, i)] + (o->before ? y[i] : nearbyintf(y[i]));
+    dtype_round(o->before ? type : NULL, n, y);
     fpemu_quantize(&element, &nearest, FPEMU_TYPE_F32, n, y, y, NULL);
     for (uint64_t i = 0; i < n; i++)
         y[i] = (y[i] - zeros[block_of(s, i)]) * scales[block_of(s, i)];
-    dtype_round(type, n, y);
+    dtype_round(s->result, n, y);
     compare_values(s, &other, y);
-    *v = other.scales + other.zeros + other.values == 0 ? other : *v;
-    free(low);
-    free(by);
+    if (type != NULL ? other.scales + other.zeros + other.values == 0 : other.values < v->values)
+        *v = other;
 }
 
-/* The codes of integers by other orders of operations, under the scales and zero points of the rule. */
-static void try_orders(const subject *s, verdict *v, const float *scales, const float *zeros, float *y)
+static void try_orders(const subject *s, verdict *v, const fpemu_format *format, float *scales, float *zeros, float *y)
 {
-    static const struct order {
-        const char *rule, *how;
-        uint8_t order;
-    } orders[] = {{"reciprocal", "x*(1/s)", FPEMU_ZERO_AFTER},
-                  {"absmax", "x/s", FPEMU_ZERO_AFTER},
-                  {"absmax", "x/s, zero points before rounding", FPEMU_ZERO_BEFORE},
-                  {"reciprocal", "x*(1/s), zero points before rounding", FPEMU_ZERO_BEFORE}};
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    fpemu_shape shape = shape_of(s, NULL);
-    for (int k = 0; k < 4 && v->values > 0; k++) {
-        const fpemu_given given = {.scales = scales,
-                                   .zeros = s->shifts ? zeros : NULL,
-                                   .order = s->shifts ? orders[k].order : FPEMU_ZERO_NONE};
-        verdict other = *v;
-        char spec[CLI_SPEC_SIZE];
-        fpemu_format format;
-        shape.given = &given;
-        snprintf(spec, sizeof spec, "block(%s,block=%s,scale=fp32,rule=%s)", s->element,
-                 strcmp(s->block, "matrix") == 0 ? "row" : s->block, orders[k].rule);
-        if (fpemu_format_parse(spec, &format, NULL) != FPEMU_OK ||
-            fpemu_quantize_tensor(&format, &nearest, FPEMU_TYPE_F32, &shape, s->x, y, NULL) != FPEMU_OK)
-            continue;
-        dtype_round(s->result, s->t->count, y);
-        compare_values(s, &other, y);
-        other.how = orders[k].how;
-        *v = other.values < v->values ? other : *v;
-    }
+    static const order orders[] = {{false, false, "x/s"},
+                                   {true, false, "x*(1/s)"},
+                                   {false, true, "x/s, zero points before rounding"},
+                                   {true, true, "x*(1/s), zero points before rounding"}};
+    const int some = s->shifts ? 4 : is_integer(s) ? 2 : 1;
+    for (int k = 0; k < some && v->values > 0 && is_integer(s); k++)
+        try_order(s, v, format, &orders[k], NULL, scales, zeros, y);
+    for (int k = 0; k < some && v->values > 0 && s->result != NULL; k++)
+        try_order(s, v, format, &orders[k], s->result, scales, zeros, y);
 }
 
 /* The second number of a block, above the code of its scale. */
@@ -302,11 +300,10 @@ static void apply_rule(const subject *s, verdict *v, const fpemu_format *format)
     }
     if (v->can)
         compare_values(s, v, y);
-    if (v->can && v->values > 0 && is_integer(s))
-        try_orders(s, v, scales, zeros, y);
-    for (int k = 0; k < 1 + is_integer(s) && v->can && v->values > 0 && s->result != NULL; k++)
-        if (format->scaling == FPEMU_SCALING_ASYMMETRIC || (format->scaling == FPEMU_SCALING_ABSMAX && !s->shifts))
-            try_short(s, v, format, k == 1, scales, zeros, y);
+    if (v->can && v->values > 0 &&
+        (s->shifts ? format->scaling == FPEMU_SCALING_ASYMMETRIC || s->result == NULL
+                   : format->scaling == FPEMU_SCALING_ABSMAX))
+        try_orders(s, v, format, scales, zeros, y);
     free(codes);
     free(scales);
     free(zeros);

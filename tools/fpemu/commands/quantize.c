@@ -122,7 +122,8 @@ static void choose_types(job *j)
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
             const assignment_format *f = assignment_of(&j->assigned, i);
-            given_partition(&j->given, &j->in, i, f, &j->rounding, j->assigned.axis, &j->format[i]);
+            j->format[i] = f->format;
+            given_partition(&j->given, &j->in, i, &j->format[i], f->spec, &j->rounding, j->assigned.axis);
             j->type[i] = choose_type(j, t, &j->format[i], f->spec);
             const bool binary64 = dtype_needs_binary64(t->type, &j->format[i]);
             cli_check_use(&j->format[i], &j->rounding, binary64, FPEMU_USE_QUANTIZE, f->spec);
@@ -187,8 +188,9 @@ static void begin_tensor(void *state, size_t i)
     const assignment_format *f = assignment_of(&j->assigned, i);
     j->now = &j->format[i];
     j->spec = f->spec;
+    j->format[i] = f->format;
+    j->partition = given_partition(&j->given, &j->in, i, &j->format[i], f->spec, &j->rounding, j->assigned.axis);
     j->binary64 = dtype_needs_binary64(j->in.model.tensor[i].type, j->now);
-    j->partition = given_partition(&j->given, &j->in, i, f, &j->rounding, j->assigned.axis, &j->format[i]);
     if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable)
         file_keep(&j->in);
     if (j->partition.needs_range)

@@ -231,19 +231,18 @@ static void free_call(given *g)
     free((void *)(uintptr_t)g->call.zeros);
 }
 
-partition given_partition(given *g, const file *f, size_t i, const assignment_format *format,
-                          const fpemu_rounding *rounding, int axis, fpemu_format *own)
+partition given_partition(given *g, const file *f, size_t i, fpemu_format *own, const char *spec,
+                          const fpemu_rounding *rounding, int axis)
 {
     const tensor *t = &f->model.tensor[i];
     const char *name = t->name[0] != '\0' ? t->name : "the array";
-    partition a = partition_of(f, i, &format->format, rounding, axis);
+    partition a = partition_of(f, i, own, rounding, axis);
     given_numbers n[2] = {g->scale, g->zero};
     uint64_t grid[MODEL_MOST_DIMENSIONS + 1];
-    *own = format->format;
     if (g->scale_text == NULL || t->count == 0)
         return a;
     if (g->reciprocal && own->scaling != FPEMU_SCALING_NONE)
-        cli_fail("%s: --reciprocal is for formats without scales: write rule=reciprocal in it", format->spec);
+        cli_fail("%s: --reciprocal is for formats without scales: write rule=reciprocal in it", spec);
     if (rounding->compat != FPEMU_COMPAT_NONE)
         cli_fail("compatibility settings do not go with --scale: take a mode, such as rne");
     if (t->fortran_order && t->dimensions > 1 && g->scale.count > 1)
@@ -251,7 +250,7 @@ partition given_partition(given *g, const file *f, size_t i, const assignment_fo
     const bool cut = own->scaling == FPEMU_SCALING_NONE;
     const unsigned axes =
         cut ? cut_tensor(n, g->reciprocal, t, name, own, &a.shape, grid) : grid_of(own, t, axis, grid);
-    check_format(g, own, format->spec);
+    check_format(g, own, spec);
     if (!cut && !broadcasts(n, grid, axes)) {
         char text[2][FILE_SHAPE_SIZE];
         cli_fail("a scale of shape %s does not broadcast to the blocks of %s, of shape %s",

@@ -5,7 +5,6 @@
 #define FPEMU_TOOL_GIVEN_H
 
 #include "files/partition.h"
-#include "plans/assignment.h"
 
 /* In C order. */
 typedef struct given_numbers {
@@ -23,9 +22,9 @@ typedef struct given {
 
 /* Reads what was asked for. This and the next end the program with an error where something does not go together. */
 void given_open(given *g);
-/* As partition_of, and *own the format; where scales are given, in one piece, *own with their blocks. */
-partition given_partition(given *g, const file *f, size_t i, const assignment_format *format,
-                          const fpemu_rounding *rounding, int axis, fpemu_format *own);
+/* As partition_of for *own; where scales are given, in one piece, and *own gets blocks if it has none. */
+partition given_partition(given *g, const file *f, size_t i, fpemu_format *own, const char *spec,
+                          const fpemu_rounding *rounding, int axis);
 void given_close(given *g);
 
 #endif
