@@ -106,6 +106,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/files/box_walk.h \
 	tools/fpemu/files/file.c \
 	tools/fpemu/files/file.h \
+	tools/fpemu/files/given.c \
+	tools/fpemu/files/given.h \
 	tools/fpemu/files/leftovers.c \
 	tools/fpemu/files/leftovers.h \
 	tools/fpemu/files/output.c \

@@ -215,4 +215,20 @@ python3 "$here/gguf_judge.py" same y.npy wanted-mxfp4.npy || failed 'other numbe
 gives '' quantize q8_0 x.npy -o y.npy
 python3 "$here/gguf_judge.py" same y.npy wanted-q8_0.npy 2>/dev/null && failed 'ties to even are not seen'
 
+# Which rule made a file of the package, and what differs where one byte of block 9 is another
+python3 "$here/gguf_judge.py" made || failed 'no file'
+"$FPEMU" judge made.gguf --against source.npz --json >json || failed judge
+python_checks json 'told = {t["tensor"]: t["rules"][0] for t in j}
+for kind in ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"):
+    made, scale, code, least = (told[kind + part] for part in ("", ".d", ".q", ".m"))
+    assert made["rule"] == kind.lower() and made["rounding"] == ("rna" if kind == "Q8_0" else "ggml"), made
+    assert made["fits"] and not scale["fits"] and not code["fits"], (made, scale, code)
+    assert scale["scales_differ"] == 1 and scale["first_scale"] == 9, scale
+    assert code["scales_differ"] == code["zeros_differ"] == 0, code
+    assert code["values_differ"] == 1 and code["first_value"] // 32 == 9, code
+    assert not kind.endswith("1") or (least["zeros_differ"] == 1 and least["first_zero"] == 9), least
+assert all(len(t["rules"]) == 2 for t in j), j'
+"$FPEMU" judge made.gguf --json >json || failed judge
+python_checks json 'assert all(t["rules"][0]["fits"] for t in j if "." not in t["tensor"]), j'
+
 finish

@@ -4,6 +4,7 @@
     gguf_judge.py write DIRECTORY      in.gguf: tensors of random and of chosen bytes, wanted.npz: their numbers
     gguf_judge.py numbers              x.npy, and what gguf makes of it by Q8_0 and MXFP4: wanted-q8_0.npy, ...
     gguf_judge.py same FILE WANTED     whether two .npy files hold the same bits
+    gguf_judge.py made                 made.gguf: tensors of source.npz by five types, some with a byte that is another
     gguf_judge.py compare FILE...      whether safetensors files hold the tensors of wanted.npz, every bit but NaN's; of
                                        wider types too
 """
@@ -97,6 +98,24 @@ def same(path: str, wanted_path: str) -> None:
     assert not differ.any(), (path, differ.sum(), found[differ][:3], wanted[differ][:3])
 
 
+def made() -> None:
+    x = np.load("x.npy")[2048:2560] + np.float32(0.125)
+    kinds = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0")
+    np.savez("source.npz", **{k + part: x for k in kinds for part in ("", ".d", ".m", ".q")})
+    writer = gguf.GGUFWriter("made.gguf", "llama")
+    for kind in kinds:
+        blocks, halves = gguf.quants.quantize(x, Q[kind]), 4 if kind.endswith("1") else 2
+        for part, at in ("", 0), (".d", 0), (".m", 2), (".q", halves + 7 + 4 * kind.startswith("Q5")):
+            data = blocks.copy()
+            if part and (part != ".m" or halves == 4):
+                data.reshape(-1, gguf.GGML_QUANT_SIZES[Q[kind]][1])[9, at] ^= 1
+            writer.add_tensor(kind + part, data, raw_dtype=Q[kind])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def read_safetensors(path: str) -> "dict[str, np.ndarray]":
     with open(path, "rb") as f:
         data = f.read()
@@ -134,4 +153,4 @@ def compare(*paths: str) -> None:
 
 
 if __name__ == "__main__":
-    {"write": write, "numbers": numbers, "same": same, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    {"write": write, "numbers": numbers, "same": same, "made": made, "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -294,6 +294,43 @@ grep -q 'fits     scaled(e4m3fn,block=row)$' table || failed "$(cat table)"
 fails 1 "no tensor '" judge out.safetensors --against odd.safetensors
 fails 1 'no codes with scales' judge in.safetensors
 
+# Zero points: by the rule and in both orders of compressed-tensors and torchao; one code, scale, zero point that is
+# another is found. Signed codes lie in bytes, as compressed-tensors keeps them
+cat >shift.py <<'END'
+import numpy as np
+from safetensors.numpy import save_file
+x = np.random.default_rng(1).standard_normal((64, 128)).astype(np.float32) + np.float32(0.5)
+lo, hi = np.minimum(x.min(1, keepdims=True), 0), np.maximum(x.max(1, keepdims=True), 0)
+s = (hi - lo) / np.float32(15)
+x[:, 5:60] = (np.rint(x[:, 5:60] / s) + 0.5) * s # ties tell the orders apart
+x = np.clip(x, lo, hi)
+x[:, :1], x[:, 1:2] = lo, hi
+z = np.clip(-8 - np.rint(lo / s), -8, 7)
+save_file({"l.w": x}, "shift-in.safetensors")
+made = {"times": np.rint(x * (1 / s)) + z, "over": np.rint(x / s) + z, "before": np.rint(x / s + z)}
+for name, q in made.items():
+    q = np.clip(q, -8, 7).astype(np.int8)
+    save_file({"l.w": q, "l.w_scale": s, "l.w_zero_point": z.astype(np.int8)}, name + ".safetensors")
+    for part in range(3) if name == "times" else []:
+        parts = [q.copy(), s.copy(), z.astype(np.int8)]
+        parts[part].ravel()[17] += 1 if parts[part].ravel()[17] < 7 else -1
+        save_file(dict(zip(("l.w", "l.w_scale", "l.w_zero_point"), parts)), f"part-{part}.safetensors")
+END
+python3 shift.py || failed 'no file'
+while read -r case words; do
+    "$FPEMU" judge "$case.safetensors" --against shift-in.safetensors >table || failed judge
+    grep -q -e "$words" table || failed "$case: $(cat table)"
+done <<'END'
+times made by  group(int4,block=row,rule=asymmetric)$
+over made by  group(int4,block=row,rule=asymmetric), codes by x/s$
+before made by  group(int4,block=row,rule=asymmetric), codes by x/s, zero points before rounding$
+part-0 not .*rule=asymmetric); 1 values differ, the first of element 17:
+part-1 not .*rule=asymmetric); 1 scales differ, the first of block 17:
+part-2 not .*rule=asymmetric); 1 zero points differ, the first of block 17:
+END
+"$FPEMU" judge times.safetensors >table || failed judge
+grep -q 'fits     group(int4,block=row,rule=asymmetric)$' table || failed "$(cat table)"
+
 # What packages write is read as they read it
 python3 -c 'import torch, safetensors.torch' 2>/dev/null || { echo 'not all: no torch'; finish; }
 OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" packages >packages.out 2>judged || failed "$(tail -3 judged)"
@@ -310,6 +347,12 @@ ct-fp8-tensor group(e4m3fn,block=tensor)
 ct-fp8-block group(e4m3fn,block=40x128,scale=bf16), quotients rounded to the type of the scales
 ct-int4-group group(fixed(4,0),block=32,scale=bf16,target=7.5), quotients rounded to the type of the scales
 ct-int8-words group(fixed(8,0),block=row,target=127.5)
+ct-int8-row group(int8,block=row,rule=asymmetric)
+ct-int4-zero group(int4,block=64,scale=fp16,rule=asymmetric), codes by x/s, zero points before rounding, quotients rounded to the type of the scales
+ct-int3-zero group(int(3),block=row,rule=asymmetric)
+torchao-int4-group group(int4,block=32,rule=asymmetric)
+torchao-int8-group group(fixed(8,0),block=32,target=127.5), codes by x*(1/s)
+torchao-int4-bf16 group(int4,block=32,scale=bf16,rule=asymmetric), quotients rounded to the type of the scales
 torchao-fp8-tensor group(e4m3fn,block=tensor)
 modelopt-fp8 group(e4m3fn,block=tensor)
 modelopt-nvfp4 nvfp4(rule=nvfp4-ao)

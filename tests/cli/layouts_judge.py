@@ -219,9 +219,16 @@ def torchao_cases(torch, source):
             "int4-group",
             IntxUnpackedToInt8Tensor.from_hp(source, (1, 32), torch.int4, mapping_type=MappingType.ASYMMETRIC),
         ),
+        ("int8-group", IntxUnpackedToInt8Tensor.from_hp(source, (1, 32), torch.int8)),
+        (
+            "int4-bf16",
+            IntxUnpackedToInt8Tensor.from_hp(
+                source.bfloat16(), (1, 32), torch.int4, mapping_type=MappingType.ASYMMETRIC
+            ),
+        ),
     ):
         state, metadata = flatten_tensor_state_dict({"l.weight": tensor})
-        yield "torchao-" + case, state, tensor.dequantize(), metadata
+        yield "torchao-" + case, state, tensor.dequantize(), metadata, source.to(tensor.dtype)
 
 
 def deepseek_cases(torch, source):

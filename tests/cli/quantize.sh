@@ -75,4 +75,88 @@ fails 2 'the report goes there' quantize e4m3fn in.npy -o /dev/stdout --json
 fails 2 'expected SPEC IN' quantize e4m3fn -o no.raw
 fails 2 "unexpected argument 'more'" quantize e4m3fn few.raw more -o no.raw
 
+# Scales and zero points of the caller: -1, 0.25, 0.75, 9 by steps of 0.5 about a zero point of 1
+printf '\000\000\200\277\000\000\200\076\000\000\100\077\000\000\020\101' >few.raw
+gives '' quantize int4 few.raw -o out.raw --raw f32 --scale 0.5 --zero 1
+holds "$(od -An -v -tf4 out.raw | tr -s ' ')" = ' -1 0 1 3'
+gives '' quantize int4 few.raw -o out.raw --raw f32 --scale 0.5 --zero 1.5 --zero-order before
+holds "$(od -An -v -tf4 out.raw | tr -s ' ')" = ' -0.75 0.25 0.75 2.75'
+"$FPEMU" quantize int4 few.raw -o out.raw --raw f32 --scale -1 --report >report || failed 'a negative scale'
+holds "$(od -An -v -tf4 out.raw | tr -s ' ')" = ' nan nan nan nan'
+counts blocks '1, zero 0, NaN 1, with a saturated scale 0'
+fails 2 '--zero, --zero-order, --reciprocal and --tensor-scale go with --scale' quantize int4 in.npy -o no.npy --zero 1
+fails 2 '--zero-order: goes with --zero' quantize int4 in.npy -o no.npy --scale 1 --zero-order after
+fails 2 "'0' is no finite number above 0" quantize nvfp4 in.npy -o no.npy --scale 1 --tensor-scale 0
+fails 1 '--zero is for int(B) and uint(B)' quantize e4m3fn in.npy -o no.npy --scale 1 --zero 1
+fails 1 'write rule=reciprocal in it' quantize mxfp4 in.npy -o no.npy --scale 1 --reciprocal
+fails 1 '--tensor-scale is for formats with a scale of the whole tensor' quantize mxfp4 in.npy -o no.npy --scale 1 \
+    --tensor-scale 2
+fails 1 '--scale is not for rules with more numbers than a scale' quantize mx9 in.npy -o no.npy --scale 1
+fails 1 'compatibility settings do not go with --scale' quantize 'muppet(8)' in.npy -o no.npy --scale 1 -r muppet
+fails 1 'few.raw' quantize int4 in.npy -o no.npy --scale few.raw
+"$FPEMU" sample normal -o s.npy --size 8 || failed sample
+fails 1 'a scale of shape 1x8 does not go with the array of shape 4: each of its sizes divides' quantize int4 few.raw \
+    -o no.npy --raw f32 --scale s.npy
+holds ! -e no.npy
+
+# Arrays that broadcast, by NumPy and, where it is there, torch
+python3 -c 'import numpy' 2>/dev/null || { echo 'not all: no numpy'; finish; }
+python3 - >cases <<'END' || failed 'no cases'
+import numpy as np
+g = np.random.default_rng(1)
+x = g.standard_normal((64, 96), np.float32) * np.float32(3)
+np.save("x.npy", x)
+for name, shape in ("run", (64, 6)), ("tile", (4, 6)), ("channel", (96,)), ("tensor", ()):
+    np.savez(name + ".npz", s=np.exp2(g.uniform(-6, 0, shape)).astype(np.float32), other=x)
+def whole(a):
+    a = a.reshape((1,) * (3 - a.ndim) + a.shape)
+    return a.repeat(4 // a.shape[0], 0).repeat(16 // a.shape[1], 1).repeat(96 // a.shape[2], 2)
+shapes = [(), (1, 1, 1), (4, 16, 1), (1, 1, 96), (4, 16, 6), (2, 4, 6), (2, 1, 1), (96,), (6,), (4, 1, 96), (16, 1)]
+for k, shape in enumerate(shapes * 3):
+    order, times = (None, "after", "before")[(k + k // 9) % 3], k % 2
+    s = np.exp2(g.uniform(-6, 0, shape)).astype(np.float32)
+    z = (g.integers(-8, 8, shape) + (0.375 if order == "before" else 0)).astype(np.float32)
+    y = x.reshape(4, 16, 96).copy()
+    y[..., ::3] = (np.rint(y[..., ::3] / whole(s)[..., ::3]) + 0.5) * whole(s)[..., ::3] # where a quotient is no product
+    t = y * (np.float32(1) / whole(s)) if times else y / whole(s)
+    zero = whole(z) if order else np.float32(0)
+    q = np.rint(t + zero) if order == "before" else np.rint(t) + zero
+    np.savez(f"given-{k}.npz", s=s, z=z)
+    np.save(f"x-{k}.npy", y)
+    np.save(f"want-{k}.npy", (np.clip(q, -8, 7) - zero) * whole(s) + 0)
+    print(k, "int4 --scale", f"given-{k}.npz:s", f"--zero given-{k}.npz:z --zero-order {order}" * (order is not None),
+          "--reciprocal" * times)
+try:
+    import torch
+    s, z = np.exp2(g.uniform(-6, 0, (64, 1))).astype(np.float32), g.integers(0, 256, (64, 1))
+    np.savez("given-torch.npz", s=s, z=z.astype(np.float32))
+    x[:, ::3] = (np.rint(x[:, ::3] / s) + 0.5) * s
+    y = torch.fake_quantize_per_channel_affine(
+        *map(torch.from_numpy, (x, s.ravel(), z.ravel().astype(np.int32))), 0, 0, 255)
+    np.save("x-torch.npy", x)
+    np.save("want-torch.npy", y.numpy())
+    print("torch uint8 --scale given-torch.npz:s --zero given-torch.npz:z --reciprocal")
+except ImportError:
+    pass
+END
+while read -r case options; do
+    # shellcheck disable=SC2086
+    gives '' quantize ${options%% *} "x-$case.npy" -o out.npy ${options#* }
+    tail -c +129 "want-$case.npy" >wanted
+    tail -c +129 out.npy | cmp - wanted || failed "$case: $options"
+done <cases
+holds "$(wc -l <cases)" -ge 33
+
+# Blocks of a format are those that the shape of the scales cuts of one without: runs, tiles, and channels of another axis
+for case in run tile channel tensor; do
+    case $case in run) block=16 ;; tile) block=16x16 ;; *) block=$case ;; esac
+    gives '' quantize "group(e4m3fn,block=$block)" x.npy -o out.npy --scale "$case.npz:s"
+    gives '' quantize e4m3fn:saturate x.npy -o wanted --scale "$case.npz:s"
+    same out.npy wanted
+done
+fails 1 'a scale of shape 64x6 does not broadcast to the blocks of the array, of shape 64x3' quantize mxfp4 x.npy \
+    -o no.npy --scale run.npz:s
+fails 1 'name one of the 2 tensors of run.npz, as in FILE:NAME' quantize int4 x.npy -o no.npy --scale run.npz
+holds ! -e no.npy
+
 finish

@@ -78,7 +78,12 @@ enum {
     CLI_OPT_WRITE_PLAN,
     CLI_OPT_MAX_BITS,
     CLI_OPT_AS_NUMBERS,
-    CLI_OPT_HANG
+    CLI_OPT_HANG,
+    CLI_OPT_SCALE,
+    CLI_OPT_ZERO,
+    CLI_OPT_ZERO_ORDER,
+    CLI_OPT_RECIPROCAL,
+    CLI_OPT_TENSOR_SCALE
 };
 
 /* The text as an unsigned number, decimal or 0x...; false if it is not one, or does not fit. */

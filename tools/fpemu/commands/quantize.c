@@ -14,6 +14,7 @@
 #include "commands/commands.h"
 #include "files/box_walk.h"
 #include "files/file.h"
+#include "files/given.h"
 #include "files/partition.h"
 #include "files/scratch.h"
 #include "files/writer.h"
@@ -41,6 +42,12 @@ static const char help[] =
     "                        -2, ... (default: -1, or that of the plan)\n"
     "      --dtype TYPE      type of the rounded tensors in OUT: F32, BF16 and so on (default: as in\n"
     "                        IN where that holds every value of the format, else F32)\n"
+    "      --scale S         scales in place of those of a rule: a number, FILE, or FILE:NAME of one\n"
+    "                        with several tensors; an array broadcasts, as in Python\n"
+    "      --zero Z          zero points of integers, likewise\n"
+    "      --zero-order O    added after rounding, or before (default: after)\n"
+    "      --reciprocal      multiplies by 1/S, of formats without blocks\n"
+    "      --tensor-scale D  the scale of the whole tensor, of formats as nvfp4\n"
     "      --report          print what happened: counters, extrema, signal to noise\n"
     "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
     "Examples: fpemu quantize e4m3fn:saturate weights.npy -o rounded.npy --report\n"
@@ -50,6 +57,11 @@ static const char help[] =
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
+                                        {"scale", required_argument, NULL, CLI_OPT_SCALE},
+                                        {"zero", required_argument, NULL, CLI_OPT_ZERO},
+                                        {"zero-order", required_argument, NULL, CLI_OPT_ZERO_ORDER},
+                                        {"reciprocal", no_argument, NULL, CLI_OPT_RECIPROCAL},
+                                        {"tensor-scale", required_argument, NULL, CLI_OPT_TENSOR_SCALE},
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
                                         {"force", no_argument, NULL, CLI_OPT_FORCE},
@@ -64,16 +76,19 @@ typedef struct job {
     fpemu_rounding rounding;
     const dtype *asked; /* --dtype; NULL: as it comes */
     assignment assigned;
+    given given;
     bool report, json, force;
 
     file in;
-    const dtype **type; /* of each tensor in OUT; NULL: copied */
-    fpemu_stats *stats; /* of each tensor */
-    loss_signs *signs;  /* likewise */
+    const dtype **type;   /* of each tensor in OUT; NULL: copied */
+    fpemu_format *format; /* likewise; with the blocks of given scales */
+    fpemu_stats *stats;   /* of each tensor */
+    loss_signs *signs;    /* likewise */
     fpemu_stats total;
     progress bar;
-    walk walk;                    /* over the tensor that is being written */
-    const assignment_format *now; /* its format */
+    walk walk;               /* over the tensor that is being written */
+    const fpemu_format *now; /* its format */
+    const char *spec;        /* as it was given */
     partition partition;
     bool binary64;
     void *bytes;
@@ -84,15 +99,15 @@ typedef struct job {
 
 /* ------------------------------------------------------------------------------------------------- rounding */
 
-static const dtype *choose_type(const job *j, const tensor *t, const assignment_format *f)
+static const dtype *choose_type(const job *j, const tensor *t, const fpemu_format *f, const char *spec)
 {
     const dtype *single = dtype_named("F32");
     if (j->asked != NULL)
         return j->asked;
-    if (dtype_holds(t->type, &f->format))
+    if (dtype_holds(t->type, f))
         return t->type;
-    if (!dtype_holds(single, &f->format))
-        cli_check_carrier(&f->format, false, f->spec, "the data have to be float64, or: --dtype F64");
+    if (!dtype_holds(single, f))
+        cli_check_carrier(f, false, spec, "the data have to be float64, or: --dtype F64");
     return single;
 }
 
@@ -100,16 +115,18 @@ static void choose_types(job *j)
 {
     const model *m = &j->in.model;
     j->type = cli_allocate(m->count, sizeof *j->type);
+    j->format = cli_allocate(m->count, sizeof *j->format);
     j->stats = cli_allocate(m->count, sizeof *j->stats);
     j->signs = cli_allocate(m->count, sizeof *j->signs);
     for (size_t i = 0; i < m->count; i++) {
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
             const assignment_format *f = assignment_of(&j->assigned, i);
-            j->type[i] = choose_type(j, t, f);
-            partition_of(&j->in, i, &f->format, &j->rounding, j->assigned.axis);
-            const bool binary64 = dtype_needs_binary64(t->type, &f->format);
-            cli_check_use(&f->format, &j->rounding, binary64, FPEMU_USE_QUANTIZE, f->spec);
+            j->format[i] = f->format;
+            given_partition(&j->given, &j->in, i, &j->format[i], f->spec, &j->rounding, j->assigned.axis);
+            j->type[i] = choose_type(j, t, &j->format[i], f->spec);
+            const bool binary64 = dtype_needs_binary64(t->type, &j->format[i]);
+            cli_check_use(&j->format[i], &j->rounding, binary64, FPEMU_USE_QUANTIZE, f->spec);
         }
     }
 }
@@ -122,10 +139,8 @@ static void *piece(const job *j)
 static void measure_tensor(job *j, size_t i)
 {
     j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1, UINT64_MAX);
-    while (walk_next(&j->walk)) {
-        cli_check(partition_measure(&j->partition, &j->now->format, j->walk.count, j->binary64, piece(j)),
-                  j->now->spec);
-    }
+    while (walk_next(&j->walk))
+        cli_check(partition_measure(&j->partition, j->now, j->walk.count, j->binary64, piece(j)), j->spec);
     walk_end(&j->walk);
 }
 
@@ -142,7 +157,7 @@ static void store(job *j, size_t i, size_t count, const void *x)
     const tensor *t = &j->in.model.tensor[i];
     if (!dtype_store(j->type[i], t->big_endian, count, x, j->binary64, j->bytes)) {
         cli_fail("%s: %s: %s does not hold every result of %s; --dtype F32 does", j->in.path,
-                 t->name[0] != '\0' ? t->name : "the array", j->type[i]->name, j->now->spec);
+                 t->name[0] != '\0' ? t->name : "the array", j->type[i]->name, j->spec);
     }
     progress_advance(&j->bar, count);
 }
@@ -158,10 +173,9 @@ static void quantize_boxes(job *j, size_t i)
     j->bytes = cli_allocate(b.room, j->type[i]->size);
     while (box_walk_next(&b)) {
         void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
-        loss_look(&j->signs[i], &j->now->format, b.count, j->binary64, x);
-        cli_check(
-            partition_quantize_box(&j->partition, &j->now->format, &rounding, &b.box, j->binary64, x, x, &j->stats[i]),
-            j->now->spec);
+        loss_look(&j->signs[i], j->now, b.count, j->binary64, x);
+        cli_check(partition_quantize_box(&j->partition, j->now, &rounding, &b.box, j->binary64, x, x, &j->stats[i]),
+                  j->spec);
         store(j, i, b.count, x);
         box_walk_put(&b, j->scratch, j->bytes, j->type[i]->size);
     }
@@ -171,15 +185,18 @@ static void quantize_boxes(job *j, size_t i)
 static void begin_tensor(void *state, size_t i)
 {
     job *j = state;
-    j->now = assignment_of(&j->assigned, i);
-    j->binary64 = dtype_needs_binary64(j->in.model.tensor[i].type, &j->now->format);
-    j->partition = partition_of(&j->in, i, &j->now->format, &j->rounding, j->assigned.axis);
+    const assignment_format *f = assignment_of(&j->assigned, i);
+    j->now = &j->format[i];
+    j->spec = f->spec;
+    j->format[i] = f->format;
+    j->partition = given_partition(&j->given, &j->in, i, &j->format[i], f->spec, &j->rounding, j->assigned.axis);
+    j->binary64 = dtype_needs_binary64(j->in.model.tensor[i].type, j->now);
     if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable)
         file_keep(&j->in);
     if (j->partition.needs_range)
         measure_tensor(j, i);
     if (j->report)
-        report_want(&j->stats[i], &j->now->format);
+        report_want(&j->stats[i], j->now);
     if (j->partition.boxes) {
         quantize_boxes(j, i);
         return;
@@ -214,13 +231,22 @@ static size_t next_piece(void *state, const void **bytes)
     }
     void *x = piece(j);
     const fpemu_rounding rounding = rounding_of(j, w->i);
-    loss_look(&j->signs[w->i], &j->now->format, w->count, j->binary64, x);
-    cli_check(partition_quantize(&j->partition, &j->now->format, &rounding, w->index, w->count, j->binary64, x, x,
-                                 &j->stats[w->i]),
-              j->now->spec);
+    loss_look(&j->signs[w->i], j->now, w->count, j->binary64, x);
+    cli_check(
+        partition_quantize(&j->partition, j->now, &rounding, w->index, w->count, j->binary64, x, x, &j->stats[w->i]),
+        j->spec);
     store(j, w->i, w->count, x);
     *bytes = j->bytes;
     return w->count * j->type[w->i]->size;
+}
+
+/* For what is reported of all tensors: NULL where they have several formats. */
+static const fpemu_format *format_of_all(const job *j)
+{
+    size_t i = 0;
+    while (i + 1 < j->in.model.count && !j->in.chosen[i])
+        i++;
+    return assignment_single(&j->assigned, &j->in) != NULL ? &j->format[i] : NULL;
 }
 
 static void quantize_file(job *j)
@@ -229,13 +255,14 @@ static void quantize_file(job *j)
     j->bar = progress_start("quantize", j->in.elements);
     writer_write(j->output, j->force, &j->in, &source);
     progress_hide();
-    const assignment_format *single = assignment_single(&j->assigned, &j->in);
     loss lost = {0};
-    report_want(&j->total, single != NULL ? &single->format : NULL);
+    report_want(&j->total, format_of_all(j));
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             const assignment_format *f = assignment_of(&j->assigned, i);
-            loss_add(&lost, &j->in.model.tensor[i], f->text, &f->format, &j->rounding, &j->stats[i], &j->signs[i]);
+            if (j->given.zero_text != NULL) /* about which negative numbers have values */
+                j->signs[i].negative = 0;
+            loss_add(&lost, &j->in.model.tensor[i], f->text, &j->format[i], &j->rounding, &j->stats[i], &j->signs[i]);
         }
         if (j->in.chosen[i] && j->report)
             report_merge(&j->total, &j->stats[i]);
@@ -284,7 +311,7 @@ static void print_report(const job *j)
     print_real("sum_error2", fpemu_stats_sum_error2(s));
     print_real("sum_square", fpemu_stats_sum_square(s));
     print_real("sqnr_db", fpemu_stats_sqnr(s));
-    report_blocks(s, single != NULL ? &single->format : NULL);
+    report_blocks(s, format_of_all(j));
 }
 
 static void print_block_rows(const job *j, int width)
@@ -292,7 +319,7 @@ static void print_block_rows(const job *j, int width)
     const assignment_format *single = assignment_single(&j->assigned, &j->in);
     size_t rows = 0;
     for (size_t i = 0; i < j->in.model.count; i++) {
-        if (j->in.chosen[i] && assignment_of(&j->assigned, i)->format.scaling != FPEMU_SCALING_NONE) {
+        if (j->in.chosen[i] && j->format[i].scaling != FPEMU_SCALING_NONE) {
             char name[FILE_NAME_SIZE];
             if (rows++ == 0)
                 report_block_heading(width, "tensor");
@@ -338,7 +365,7 @@ static void print_json_report(const job *j)
     }
     jsonout_set(object, "spec", jsonout_text(single != NULL ? single->text : NULL));
     jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
-    report_json_stats(object, &j->total, single != NULL ? &single->format : NULL);
+    report_json_stats(object, &j->total, format_of_all(j));
     if (!file_is_array(&j->in)) {
         json_t *list = jsonout_array();
         for (size_t i = 0; i < j->in.model.count; i++) {
@@ -346,7 +373,7 @@ static void print_json_report(const job *j)
                 json_t *entry = report_json_tensor(&j->in.model.tensor[i]);
                 jsonout_set(entry, "output_dtype", jsonout_text(j->type[i]->name));
                 jsonout_set(entry, "spec", jsonout_text(assignment_of(&j->assigned, i)->text));
-                report_json_stats(entry, &j->stats[i], &assignment_of(&j->assigned, i)->format);
+                report_json_stats(entry, &j->stats[i], &j->format[i]);
                 jsonout_append(list, entry);
             }
         }
@@ -379,6 +406,16 @@ int cmd_quantize(int argc, char **argv)
             j.report = j.json = true;
         } else if (option == CLI_OPT_FORCE) {
             j.force = true;
+        } else if (option == CLI_OPT_SCALE) {
+            j.given.scale_text = optarg;
+        } else if (option == CLI_OPT_ZERO) {
+            j.given.zero_text = optarg;
+        } else if (option == CLI_OPT_ZERO_ORDER) {
+            j.given.order_text = optarg;
+        } else if (option == CLI_OPT_RECIPROCAL) {
+            j.given.reciprocal = true;
+        } else if (option == CLI_OPT_TENSOR_SCALE) {
+            j.given.tensor_text = optarg;
         } else if (!assignment_take(&formats, option, optarg) && !cli_rounding_take(&asked, option, optarg)) {
             file_take(&files, option, optarg);
         }
@@ -398,6 +435,7 @@ int cmd_quantize(int argc, char **argv)
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
     writer_refuse_same("--plan", formats.plan, j.output, &j.in.model, model_kind_written(j.in.model.kind));
     cli_refuse_tables("-o", j.output);
+    given_open(&j.given);
     choose_types(&j);
     quantize_file(&j);
     if (j.json) {
@@ -413,7 +451,9 @@ int cmd_quantize(int argc, char **argv)
     assignment_free(&j.assigned);
     free(formats.map);
     file_close(&j.in);
+    given_close(&j.given);
     free(j.type);
+    free(j.format);
     free(j.stats);
     free(j.signs);
     return CLI_OK;

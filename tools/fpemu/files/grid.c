@@ -106,6 +106,14 @@ static float scale_at(model *m, const grid *g, uint64_t i)
     return s;
 }
 
+/* Of block k of the tensor, which is that of a line of blocks. */
+static float zero_at(model *m, const grid *g, uint64_t matrix, uint64_t line, uint64_t block, uint64_t k)
+{
+    return g->zero.any             ? number_at(m, &g->zero, k)
+           : g->zero_code.bits > 0 ? code_at(m, &g->zero_code, matrix, line, block)
+                                   : 0;
+}
+
 /* Which block of a row a column is in. */
 static bool block_of(model *m, const grid *g, uint64_t column, uint64_t *block)
 {
@@ -130,9 +138,7 @@ bool grid_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
         const uint64_t k = matrix * scales + (g->turned ? block * g->scales[0] + line : line * g->scales[1] + block);
         if (g->scale.any && k != known) {
             scale = scale_at(m, g, k);
-            zero = g->zero.any             ? number_at(m, &g->zero, k)
-                   : g->zero_code.bits > 0 ? code_at(m, &g->zero_code, matrix, line, block)
-                                           : 0;
+            zero = zero_at(m, g, matrix, line, block, k);
             known = k;
         }
         const float product = (code_at(m, &g->code, matrix, row, column) - zero) * scale;
@@ -147,15 +153,17 @@ bool grid_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
     return !((pages *)m->pages)->failed;
 }
 
-bool grid_scales(model *m, const tensor *t, uint64_t first, size_t n, float *scale)
+bool grid_scales(model *m, const tensor *t, uint64_t first, size_t n, float *scales, float *zeros)
 {
     const grid *g = t->stored.grid;
-    const uint64_t scales = g->scales[0] * g->scales[1];
+    const uint64_t size = g->scales[0] * g->scales[1];
     if (!shards_turn_to(m, t->part) || !open_pages(m))
         return false;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t k = (first + i) % scales, line = k / g->scales[1], block = k % g->scales[1];
-        scale[i] = scale_at(m, g, first + i - k + (g->turned ? block * g->scales[0] + line : k));
+        const uint64_t k = (first + i) % size, line = k / g->scales[1], block = k % g->scales[1];
+        const uint64_t at = first + i - k + (g->turned ? block * g->scales[0] + line : k);
+        scales[i] = scale_at(m, g, at);
+        zeros[i] = zero_at(m, g, (first + i) / size, line, block, at);
     }
     return !((pages *)m->pages)->failed;
 }

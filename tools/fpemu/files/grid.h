@@ -64,7 +64,8 @@ typedef struct grid_found {
 bool grid_find(model *m, grid_look_up *look_up, const void *directory, const tensor *e, grid_found *found);
 /* n elements of such a tensor from element `first` on. */
 bool grid_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
-/* The number that a block's codes are multiplied by, of n blocks of the tensor in the order of the rows. */
-bool grid_scales(model *m, const tensor *t, uint64_t first, size_t n, float *scales);
+/* The number that a block's codes are multiplied by, and its zero point, of n blocks of the tensor in the order of the
+ * rows. */
+bool grid_scales(model *m, const tensor *t, uint64_t first, size_t n, float *scales, float *zeros);
 
 #endif

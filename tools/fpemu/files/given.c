@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* given.c - see given.h */
+#include "common/system.h"
+
+#include "files/given.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/error.h"
+#include "cli/number.h"
+
+/* A number, FILE, or FILE:NAME of one with several tensors. */
+static given_numbers read_numbers(const char *option, const char *text)
+{
+    given_numbers n = {.value = cli_allocate(1, sizeof *n.value), .count = 1};
+    file_options plain = {0};
+    if (number_read_f32(text, n.value))
+        return n;
+    char *path = strdup(text), *colon = path != NULL && access(path, F_OK) != 0 ? strrchr(path, ':') : NULL;
+    if (colon != NULL)
+        *colon = '\0';
+    file f = file_open(path, &plain);
+    size_t i = 0;
+    while (colon != NULL && i < f.model.count && strcmp(f.model.tensor[i].name, colon + 1) != 0)
+        i++;
+    if (i == f.model.count || (colon == NULL && i + 1 != f.model.count))
+        cli_fail("%s: name one of the %zu tensors of %s, as in FILE:NAME", option, f.model.count, f.path);
+    const tensor *t = &f.model.tensor[i];
+    if (t->type == NULL || (t->fortran_order && t->dimensions > 1))
+        cli_fail("%s: %s is %s: write floating-point numbers in C order", option, text,
+                 t->type == NULL ? t->type_text : "in Fortran order");
+    n.dimensions = t->dimensions;
+    n.count = t->count;
+    memcpy(n.extent, t->extent, t->dimensions * sizeof *t->extent);
+    free(n.value);
+    n.value = cli_allocate(t->count, sizeof *n.value);
+    const bool wide = t->type->size == 8;
+    walk w = walk_begin(&f, i, !wide, wide, 1, UINT64_MAX);
+    while (walk_next(&w))
+        for (size_t k = 0; k < w.count; k++)
+            n.value[w.index + k] = wide ? (float)w.x64[k] : w.x32[k];
+    walk_end(&w);
+    file_close(&f);
+    free(path);
+    return n;
+}
+
+static const char *shape_text(char text[FILE_SHAPE_SIZE], const uint64_t *extent, unsigned dimensions)
+{
+    uint64_t copy[MODEL_MOST_DIMENSIONS];
+    const tensor t = {.dimensions = dimensions, .extent = memcpy(copy, extent, dimensions * sizeof *extent)};
+    return file_shape_text(text, &t);
+}
+
+/* The number that belongs to each element of a shape: each extent of n stands for as many neighbours along its axis. */
+static float *spread(const given_numbers *n, const uint64_t *extent, unsigned dimensions)
+{
+    uint64_t count = 1;
+    for (unsigned d = 0; d < dimensions; d++)
+        count *= extent[d];
+    float *y = cli_allocate(count, sizeof *y);
+    for (uint64_t k = 0; k < count; k++) {
+        uint64_t rest = k, step = 1, at = 0;
+        for (unsigned d = 1; d <= n->dimensions; d++) {
+            const uint64_t whole = extent[dimensions - d], own = n->extent[n->dimensions - d];
+            at += rest % whole * own / whole * step;
+            rest /= whole;
+            step *= own;
+        }
+        y[k] = n->value[at];
+    }
+    return y;
+}
+
+/* Whether NumPy broadcasts n to a shape. */
+static bool broadcasts(const given_numbers *n, const uint64_t *extent, unsigned dimensions)
+{
+    bool good = n->dimensions <= dimensions;
+    for (unsigned d = 1; good && d <= n->dimensions; d++)
+        good = n->extent[n->dimensions - d] == 1 || n->extent[n->dimensions - d] == extent[dimensions - d];
+    return good;
+}
+
+static void match_zeros(given *g)
+{
+    given_numbers *const n[2] = {&g->scale, &g->zero};
+    const unsigned dimensions = n[n[1]->dimensions > n[0]->dimensions]->dimensions;
+    uint64_t extent[MODEL_MOST_DIMENSIONS];
+    char text[2][FILE_SHAPE_SIZE];
+    for (unsigned d = 1; d <= dimensions; d++) {
+        extent[dimensions - d] = 1;
+        for (int k = 0; k < 2; k++)
+            if (d <= n[k]->dimensions && n[k]->extent[n[k]->dimensions - d] != 1)
+                extent[dimensions - d] = n[k]->extent[n[k]->dimensions - d];
+    }
+    for (int k = 0; k < 2; k++)
+        shape_text(text[k], n[k]->extent, n[k]->dimensions);
+    for (int k = 0; k < 2; k++) {
+        if (!broadcasts(n[k], extent, dimensions))
+            cli_fail("--zero of shape %s does not broadcast with --scale of shape %s", text[1], text[0]);
+        float *value = spread(n[k], extent, dimensions);
+        free(n[k]->value);
+        *n[k] = (given_numbers){.value = value, .count = 1, .dimensions = dimensions};
+        for (unsigned d = 0; d < dimensions; d++)
+            n[k]->count *= n[k]->extent[d] = extent[d];
+    }
+}
+
+void given_open(given *g)
+{
+    const char *order = g->order_text;
+    if (g->scale_text == NULL && (g->zero_text != NULL || order != NULL || g->reciprocal || g->tensor_text != NULL))
+        cli_usage("--zero, --zero-order, --reciprocal and --tensor-scale go with --scale");
+    if (order != NULL && (g->zero_text == NULL || (strcmp(order, "after") != 0 && strcmp(order, "before") != 0)))
+        cli_usage("--zero-order: %s", g->zero_text == NULL ? "goes with --zero" : "after or before");
+    if (g->tensor_text != NULL && (!number_read_f32(g->tensor_text, &g->call.tensor) ||
+                                   !(g->call.tensor > 0 && g->call.tensor <= 0x1.fffffep127f)))
+        cli_usage("--tensor-scale: '%s' is no finite number above 0", g->tensor_text);
+    if (g->scale_text != NULL)
+        g->scale = read_numbers("--scale", g->scale_text);
+    if (g->zero_text == NULL)
+        return;
+    g->zero = read_numbers("--zero", g->zero_text);
+    g->call.order = order != NULL && order[0] == 'b' ? FPEMU_ZERO_BEFORE : FPEMU_ZERO_AFTER;
+    match_zeros(g);
+}
+
+/* Whether the library takes so much of *g for a format with blocks. */
+static bool takes(const given *g, const fpemu_format *f, bool zeros, bool tensor)
+{
+    static const fpemu_rounding nearest;
+    const float any = 1;
+    fpemu_shape none = fpemu_shape_vector(0);
+    const fpemu_given call = {.scales = &any,
+                              .zeros = zeros ? &any : NULL,
+                              .order = zeros ? g->call.order : FPEMU_ZERO_NONE,
+                              .tensor = tensor ? g->call.tensor : 0};
+    none.given = &call;
+    return fpemu_quantize_tensor(f, &nearest, FPEMU_TYPE_F64, &none, NULL, NULL, NULL) == FPEMU_OK;
+}
+
+/* Ends the program where a format with blocks does not take it. */
+static void check_format(const given *g, const fpemu_format *f, const char *spec)
+{
+    if (!takes(g, f, false, false))
+        cli_fail("%s: --scale is not for rules with more numbers than a scale: take int4, or group(int4,32)", spec);
+    if (g->call.order != FPEMU_ZERO_NONE && !takes(g, f, true, false))
+        cli_fail("%s: --zero is for int(B) and uint(B), B at most 16, alone or in a group: leave it out", spec);
+    if (!takes(g, f, false, true))
+        cli_fail("%s: --tensor-scale is for formats with a scale of the whole tensor, as nvfp4: leave it out", spec);
+}
+
+/* The blocks of a format without any, as the shape of the scales cuts the tensor: `grid`, of how many axes is returned;
+ * *n loses axes that cut nothing. */
+static unsigned cut_tensor(given_numbers n[2], bool reciprocal, const tensor *t, const char *name, fpemu_format *own,
+                           fpemu_shape *shape, uint64_t *grid)
+{
+    const fpemu_format element = *own;
+    const unsigned more = t->dimensions - n->dimensions;
+    unsigned some = 0, last = 0;
+    uint64_t inner = 1;
+    fpemu_block kind = FPEMU_BLOCK_TENSOR;
+    fpemu_format single;
+    bool fits = n->dimensions <= t->dimensions;
+    for (unsigned d = 0; fits && d < n->dimensions; d++) {
+        fits = n->extent[d] > 0 && t->extent[more + d] % n->extent[d] == 0;
+        some += n->extent[d] > 1;
+        last = n->extent[d] > 1 ? d : last;
+    }
+    if (!fits) {
+        char a[FILE_SHAPE_SIZE], b[FILE_SHAPE_SIZE];
+        cli_fail("a scale of shape %s does not go with %s of shape %s: each of its sizes divides the tensor's, and "
+                 "stands for as many neighbours",
+                 shape_text(a, n->extent, n->dimensions), name, file_shape_text(b, t));
+    }
+    const uint64_t cut = some > 0 ? n->extent[last] : 1;
+    const bool channel = some == 1 && cut == t->extent[more + last];
+    for (unsigned d = more + last + 1; d < t->dimensions; d++)
+        inner *= t->extent[d];
+    *shape = fpemu_shape_vector(t->count);
+    if (channel) {
+        shape->outer = t->count / inner / cut;
+        shape->length = cut;
+        shape->inner = inner;
+    }
+    const unsigned before = some == 0 || channel ? 0 : more + last, axes = some > 0 ? before + 1 : 0;
+    for (unsigned d = 0; d < before; d++)
+        grid[d] = t->extent[d];
+    if (some > 0)
+        grid[before] = cut;
+    for (int k = 0; k < 2; k++) {
+        n[k].dimensions = some == 0 ? 0 : channel ? 1 : last + 1;
+        n[k].extent[0] = channel ? cut : n[k].extent[0];
+    }
+    kind = some == 0 ? kind : channel ? FPEMU_BLOCK_CHANNEL : FPEMU_BLOCK_RUN;
+    const uint64_t run = kind == FPEMU_BLOCK_RUN ? t->extent[more + last] * inner / cut : 0;
+    cli_check(fpemu_format_named(FPEMU_NAME_BINARY32, &single), "--scale");
+    cli_check(run > UINT32_MAX
+                  ? FPEMU_ERROR_ARGUMENT
+                  : fpemu_format_blocked(own, &element, reciprocal ? FPEMU_SCALING_RECIPROCAL : FPEMU_SCALING_ABSMAX,
+                                         &single, 0, kind, 0, (uint32_t)run),
+              "--scale");
+    return axes;
+}
+
+/* The blocks of a format that has some, in an order that is C order of `grid`. */
+static unsigned grid_of(const fpemu_format *f, const tensor *t, int axis_, uint64_t *grid)
+{
+    const uint64_t one = 1, *extent = t->dimensions > 0 ? t->extent : &one;
+    const unsigned D = t->dimensions > 0 ? t->dimensions : 1;
+    const unsigned axis = t->dimensions == 0 ? 0 : axis_ < 0 ? (unsigned)((int)D + axis_) : (unsigned)axis_;
+    const bool tile = f->block == FPEMU_BLOCK_TILE, channel = f->block == FPEMU_BLOCK_CHANNEL;
+    unsigned n = 0;
+    if (f->block == FPEMU_BLOCK_TENSOR)
+        return 0;
+    for (unsigned d = 0; d < D; d++)
+        if (channel ? d == axis : d != axis && !(tile && d + 1 == axis))
+            grid[n++] = extent[d];
+    if (tile)
+        grid[n++] = axis > 0 ? (extent[axis - 1] - 1) / f->block_rows + 1 : 1;
+    if (tile || f->block == FPEMU_BLOCK_RUN)
+        grid[n++] = (extent[axis] - 1) / f->block_length + 1;
+    return n;
+}
+
+static void free_call(given *g)
+{
+    free((void *)(uintptr_t)g->call.scales);
+    free((void *)(uintptr_t)g->call.zeros);
+}
+
+partition given_partition(given *g, const file *f, size_t i, fpemu_format *own, const char *spec,
+                          const fpemu_rounding *rounding, int axis)
+{
+    const tensor *t = &f->model.tensor[i];
+    const char *name = t->name[0] != '\0' ? t->name : "the array";
+    partition a = partition_of(f, i, own, rounding, axis);
+    given_numbers n[2] = {g->scale, g->zero};
+    uint64_t grid[MODEL_MOST_DIMENSIONS + 1];
+    if (g->scale_text == NULL || t->count == 0)
+        return a;
+    if (g->reciprocal && own->scaling != FPEMU_SCALING_NONE)
+        cli_fail("%s: --reciprocal is for formats without scales: write rule=reciprocal in it", spec);
+    if (rounding->compat != FPEMU_COMPAT_NONE)
+        cli_fail("compatibility settings do not go with --scale: take a mode, such as rne");
+    if (t->fortran_order && t->dimensions > 1 && g->scale.count > 1)
+        cli_fail("%s: %s is in Fortran order, --scale in C order: save it so", f->path, name);
+    const bool cut = own->scaling == FPEMU_SCALING_NONE;
+    const unsigned axes =
+        cut ? cut_tensor(n, g->reciprocal, t, name, own, &a.shape, grid) : grid_of(own, t, axis, grid);
+    check_format(g, own, spec);
+    if (!cut && !broadcasts(n, grid, axes)) {
+        char text[2][FILE_SHAPE_SIZE];
+        cli_fail("a scale of shape %s does not broadcast to the blocks of %s, of shape %s",
+                 shape_text(text[0], n->extent, n->dimensions), name, shape_text(text[1], grid, axes));
+    }
+    free_call(g);
+    g->call.scales = spread(&n[0], grid, axes);
+    g->call.zeros = g->call.order != 0 ? spread(&n[1], grid, axes) : NULL;
+    a.shape.given = &g->call;
+    a.unit = a.total;
+    a.period = UINT64_MAX;
+    a.as_vector = a.boxes = a.needs_range = false;
+    return a;
+}
+
+void given_close(given *g)
+{
+    free(g->scale.value);
+    free(g->zero.value);
+    free_call(g);
+}
