@@ -237,7 +237,7 @@ fails 2 "leave 'out=' away" vectors fp32 --op dot --model 'fp32; out=fp16'
 fails 2 "character 5: found 'fp33'" vectors fp32 --op dot --model 'seq(fp33)'
 fails 2 'stochastic' vectors fp32 --op dot --model 'seq(fp16/sr)'
 fails 2 '--length' vectors fp32 --op dot --model fp32 --length 257
-fails 1 '--from: formats with scales have no codes' vectors mxfp4 --from nvfp4
+fails 2 "'nvfp4' and 'mxfp4' both have scales" vectors mxfp4 --from nvfp4
 fails 1 '--scales: formats with scales have no codes' vectors fp32 --op dot --model 'chunk(2,fp32)' --scales mxfp4
 fails 2 'expected SPEC' vectors
 "$FPEMU" vectors e4m3fn -o - >out || failed 'vectors to standard output'
@@ -248,6 +248,7 @@ fails 2 "'xml' is none of" vectors e4m3fn --as xml
 fails 2 'neither before nor after' vectors e4m3fn --tininess now
 fails 2 'to floats' vectors 'fixed(8,4)' --tininess after
 fails 2 '--level' vectors e4m3fn --level 3
+fails 2 'svh has none' vectors e4m3fn --as svh --classes
 fails 2 "rounding ''" vectors e4m3fn -r rne,
 fails 2 'gives no result' vectors e2m1 --nan error
 fails 2 "format 'nonsense'" vectors e4m3fn --from nonsense

@@ -784,7 +784,7 @@ static void read_tininess(bench *b, const char *when)
     if (strcmp(when, "before") != 0 && strcmp(when, "after") != 0)
         cli_usage("--tininess: '%s' is neither before nor after", when);
     if (b->kind != OPERATIONS || b->to.kind != FPEMU_KIND_FLOAT)
-        cli_usage("--tininess: of conversions and operations to floats");
+        cli_usage("--tininess is for conversions and operations to floats");
     b->tininess = strcmp(when, "before") == 0 ? TININESS_BEFORE : TININESS_AFTER;
 }
 
@@ -880,6 +880,8 @@ static void start(bench *b, const request *q)
         cli_usage("vectors: --shape is for --op gemm");
     if (converts)
         other = cli_format(from);
+    if (b->to.scaling != FPEMU_SCALING_NONE && other.scaling != FPEMU_SCALING_NONE)
+        cli_usage("--from: '%s' and '%s' both have scales; name a format of single numbers for one", from, b->spec);
     if (products && q->dot.length > 0)
         cli_usage("vectors: --length is for --op dot and formats with scales; gemm takes --shape");
     if (sums || products)
@@ -903,6 +905,8 @@ int cmd_vectors(int argc, char **argv)
         cli_usage("vectors: --cover prints a table alone; for the vectors name a file with -o");
     if (prints)
         q.output = NULL;
+    if (q.classes && b.form->print == NULL)
+        cli_usage("vectors: --classes are of vectors, and svh has none");
     b.classes = q.classes;
     b.cover = q.cover;
     b.seed = q.dot.seed;
