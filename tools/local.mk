@@ -42,7 +42,7 @@ tools_libcommon_la_SOURCES = \
 	tools/common/trouble.h \
 	tools/common/utf8.c \
 	tools/common/utf8.h
-tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_libcommon_la_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 EXTRA_DIST += tools/README.md tools/common/README.md
 
@@ -177,7 +177,7 @@ EXTRA_DIST += \
 	tools/fpemu/plans/README.md \
 	tools/fpemu/reports/README.md \
 	tools/fpemu/testing/README.md
-tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu
+tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu
 tools_fpemu_fpemu_LDFLAGS = $(TOOL_LINK_FLAGS)
 tools_fpemu_fpemu_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
 tools_fpemu_fpemu_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)

@@ -50,8 +50,8 @@ typedef enum fpemu_words_layout {
 } fpemu_words_layout;
 
 /* How other software departs from these rules, where no combination of the other fields says it. A setting acts on the
- * formats and modes named here; all others are as without it, but formats with scales, which refuse it
- * (FPEMU_ERROR_UNSUPPORTED). doc/numerics.md states each exactly. */
+ * formats and modes named here; other scalar formats are as without it, other formats with scales refuse it, and scalar
+ * ones those of blocks alone (FPEMU_ERROR_UNSUPPORTED). doc/numerics.md states each exactly. */
 typedef enum fpemu_compat {
     FPEMU_COMPAT_NONE = 0,
     /* QPyTorch's CPU kernels. Floats: a subnormal result is first rounded (RNE) to 2^(emin-23), and a zero result is

@@ -707,7 +707,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         else
             k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, block_offset_x(p, w), t);
         if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
-            k->loopsw->zero_t(&p->scale, j->element.p->plan.nan, p->n, w->x + p->begin, t);
+            k->loopsw->zero_t(&p->scale, j->element.p->plan.nan, p->n, t);
         plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
     }
     if (plain)

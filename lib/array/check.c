@@ -97,6 +97,8 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
           f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
           (nearest || r->mode == FPEMU_MODE_SR)))
         return REASON_BLOCK_COMPAT;
+    if (!f->scaling && r->compat >= FPEMU_COMPAT_MUPPET) /* settings of blocks alone */
+        return REASON_SCALAR_COMPAT;
     if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
         return REASON_POSIT_MODE;
     return f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode) ? REASON_TABLE_MODE : REASON_NONE;

@@ -33,7 +33,8 @@ static const char *detail(core_reason reason, const fpemu_format *f, const fpemu
     case REASON_ROUNDING_FIELD: return fpemu_rounding_damage(r);
     case REASON_POSIT_MODE:
     case REASON_TABLE_MODE: return fpemu_mode_name((fpemu_mode)r->mode);
-    case REASON_BLOCK_COMPAT: return compat_name(r->compat);
+    case REASON_BLOCK_COMPAT:
+    case REASON_SCALAR_COMPAT: return compat_name(r->compat);
     case REASON_RESULT_SCALE: fpemu_decimal_print(f->scale, memory); return memory;
     default: return type == FPEMU_TYPE_F16 ? "binary16" : type < 0 ? "bfloat16" : "binary32";
     }

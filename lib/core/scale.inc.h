@@ -638,7 +638,8 @@ FPEMU_FN uintw core_offset_x(const core_scale *s, uintw u)
     return (u & ~CARRIER_SIGN) > CARRIER_INF ? u : core_bits(core_value(u) - s->offset);
 }
 
-/* t of an integer element with a zero point, from the quotient t; nan: P of a NaN, whose 0 means the zero point. */
+/* t of an integer element with a zero point, from the quotient t; nan: 0 where P of a NaN of either sign is 0, which
+ * then means the zero point. */
 FPEMU_FN uintw core_zero_t(const core_scale *s, uintw nan, uintw t)
 {
     const realw v = core_value((t & ~CARRIER_SIGN) > CARRIER_INF && nan == 0 ? 0 : t);

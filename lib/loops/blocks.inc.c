@@ -77,13 +77,13 @@ static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
 }
 
 /* t of integers with a zero point, from their quotients t; nan: P of a NaN, by sign. */
-static void loop_zero_t(const core_scale *s, const uintw *nan, size_t n, const realw *x, realw *t)
+static void loop_zero_t(const core_scale *s, const uintw *nan, size_t n, realw *t)
 {
     const core_scale one = {.zero = s->zero, .order = s->order};
-    const uintw nans[2] = {nan[0], nan[1]};
+    const uintw either = nan[0] | nan[1];
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
-        t[i] = core_value(core_zero_t(&one, CORE_BY_SIGN(core_bits(x[i]), nans), core_bits(t[i])));
+        t[i] = core_value(core_zero_t(&one, either, core_bits(t[i])));
 }
 
 /* Their q and y; of *c, how many finite x had a t, or an integer, past the ends. */

@@ -72,7 +72,7 @@ typedef struct carrier_loops {
     void (*scale_t)(const core_scale *s, int sticky, size_t n, const void *x, void *t);
     void (*scale_y)(const core_scale *s, size_t n, const void *p, void *y);
     /* zero points: t in place from quotients; q, y, and counts of what lies past the ends; nan: P of a NaN, by sign */
-    void (*zero_t)(const core_scale *s, const uintw *nan, size_t n, const realw *x, realw *t);
+    void (*zero_t)(const core_scale *s, const uintw *nan, size_t n, realw *t);
     void (*zero_q)(const core_block *b, const core_scale *s, const uintw *nan, size_t n, const realw *x, const realw *t,
                    const uintw *grid, realw *q, realw *y, tile_counts *c);
     /* rules that choose: core_choice_error of each element */

@@ -26,6 +26,7 @@ static void randomised(void)
 {
     block_case c = {0};
     fpemu_range whole;
+    fpemu_given given;
     unsigned long k, each = 18 * rounds;
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < each; k++) {
@@ -41,9 +42,33 @@ static void randomised(void)
             if (k % 2 && case_range(&c, &whole))
                 c.shape.whole = &whole;
             case_fill(&c);
+            if (k % 5 < 2 && case_given(&c, &given))
+                c.shape.given = &given;
             case_rounding(&c);
             (void)case_values(&c);
         }
+    case_free(&c);
+}
+
+/* A NaN of either sign and infinities under every NaN policy, with scales and zero points that are given. */
+static void given_to_nan(void)
+{
+    static const char *const specs[] = {"group(uint4,block=5)", "group(int(5),block=4,rule=reciprocal)"};
+    block_case c = {.carrier = 32, .plain = 1};
+    fpemu_given given;
+    for (unsigned k = 0; k < 2 * 6 * 20; k++) {
+        case_named(&c, specs[k % 2]);
+        c.shape = fpemu_shape_vector(21);
+        c.seed = k * UINT64_C(0x9e3779b97f4a7c15);
+        case_fill(&c);
+        for (unsigned i = 0; i < 16; i++)
+            c.x[i] = carrier_bits(32, i % 4 < 2 ? (double)NAN : (double)INFINITY) | (uint64_t)(i % 2) << 31;
+        case_rounding(&c);
+        c.r.nan = (uint8_t)(k / 2 % 6);
+        c.shape.given = case_given(&c, &given) ? &given : NULL;
+        (void)case_values(&c);
+        (void)case_counters(&c);
+    }
     case_free(&c);
 }
 
@@ -824,6 +849,7 @@ int main(int argc, char **argv)
     }
     case_options(argc, argv, &rounds, &first_seed);
     randomised();
+    given_to_nan();
     leftovers();
     plain_arrays();
     long_lines();

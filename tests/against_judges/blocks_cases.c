@@ -47,10 +47,10 @@ static const char *const specs[] = LIST(
     "block(int8,32,exponent=8,rule=pairs,target=100)", "q4_0", "q4_1",
     "group(uint(5),block=3x5,scale=e5m2,rule=ggml-1)", "group(int8,block=row,rule=asymmetric)",
     "group(uint4,block=tensor,rule=asymmetric)", "group(int8,block=channel,scale=bf16,rule=asymmetric)",
-    "group(uint4,block=5,rule=minmax)", "group(int(5),block=5,scale=e4m3fn,rule=minmax)",
-    "group(uint4,block=8,rule=tinygemm)", "group(int8,block=2x3,scale=e5m2,rule=tinygemm)",
-    "group(uint4,block=8,rule=hqq)", "group(int(3),block=4,scale=bf16,rule=hqq)",
-    "group(int4:symmetric,block=4,scale=fp32,rule=ggml-0)",
+    "group(uint4,block=5,rule=minmax)", "group(uint4,block=5)", "group(uint8,block=row,scale=e5m2,rule=reciprocal)",
+    "group(int(5),block=5,scale=e4m3fn,rule=minmax)", "group(uint4,block=8,rule=tinygemm)",
+    "group(int8,block=2x3,scale=e5m2,rule=tinygemm)", "group(uint4,block=8,rule=hqq)",
+    "group(int(3),block=4,scale=bf16,rule=hqq)", "group(int4:symmetric,block=4,scale=fp32,rule=ggml-0)",
     "group(int4,block=4,scale=float(5,10,15,finite),rule=ggml-0)", "group(hif8,block=4)", "mx(hif8,block=4)",
     "table(dynamic8)", "table(nf4)", "e4m3fn", "e2m1", "int8:wrap", "fixed(12,4)", "posit(8,2)", "fp16");
 
@@ -440,6 +440,44 @@ void case_fill(block_case *c)
     ref_free(t);
 }
 
+int case_given(const block_case *c, fpemu_given *given)
+{
+    enum { MOST = 4096 };
+    static float scales[MOST], zeros[MOST];
+    static const float odd_scales[] = {0, -0.0f, -1, INFINITY, NAN, FLT_MAX, 0x1p-149f, 3};
+    static const float odd_zeros[] = {NAN, INFINITY, 0.5f, -0.0f, 70000, -1e30f};
+    const fpemu_format *const f = &c->f;
+    const int rule = f->scaling, nvfp4 = case_is_nvfp4(f);
+    const int powers = (rule >= FPEMU_SCALING_FLOOR && rule <= FPEMU_SCALING_HBFP) || rule == FPEMU_SCALING_MUPPET;
+    const int integers = f->kind == FPEMU_KIND_INT && f->scale == 1 && f->zero_point == 0 && f->bits <= 16 &&
+                         (rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL);
+    uint64_t state = c->seed + 31;
+    ref_tensor *t = ref_lay_out(f, c->carrier, &c->shape);
+
+    (void)lh_next(&state);
+    memset(given, 0, sizeof *given);
+    given->scales = scales;
+    given->order = (uint8_t)(integers ? below(&state, 3) : 0);
+    given->zeros = given->order ? zeros : NULL;
+    given->tensor = nvfp4 && !f->outer ? ldexpf((float)below(&state, 5), (int)below(&state, 60) - 40) : 0;
+    for (uint64_t b = 0; b < t->blocks && b < MOST; b++) {
+        const double x = fabs(carrier_value(c->carrier, c->x[t->order[t->block[b].first]]));
+        const double near = x / f->max / (given->tensor > 0 ? (double)given->tensor : 1);
+        double s = below(&state, 4) && near > 0 && near < 0x1p127 ? near * (double)(1 + below(&state, 4))
+                                                                  : fabs(random_scale(c, &state));
+        s = powers && below(&state, 9) ? exp2(floor(log2(s))) : s;
+        scales[b] = below(&state, 9) ? (float)s : odd_scales[below(&state, 8)];
+        zeros[b] = (float)(floor(f->lowest + (f->max - f->lowest) * (double)below(&state, 65) / 64) +
+                           (given->order == FPEMU_ZERO_BEFORE ? (double)below(&state, 8) / 8 : 0));
+        zeros[b] = below(&state, 9) ? zeros[b] : odd_zeros[below(&state, 6)];
+    }
+    const int takes = t->blocks <= MOST && rule != FPEMU_SCALING_NONE && rule != FPEMU_SCALING_S2FP8 &&
+                      rule != FPEMU_SCALING_PAIRS && rule != FPEMU_SCALING_HIF4 &&
+                      !(rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0);
+    ref_free(t);
+    return takes;
+}
+
 void case_rounding(block_case *c)
 {
     uint64_t state = c->seed ^ UINT64_C(0x9e3779b97f4a7c15);
@@ -497,9 +535,12 @@ static const char *name_of(const block_case *c)
     static char text[500];
     (void)snprintf(text, sizeof text,
                    "%s f%u %s nan=%d variant=%d bits=%d compat=%d, %" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64
-                   ", seed 0x%" PRIx64,
+                   ", seed 0x%" PRIx64 "%s",
                    c->spec, c->carrier, compare_mode(c->r.mode), c->r.nan, c->r.variant, c->r.bits, c->r.compat,
-                   c->shape.outer, c->shape.rows, c->shape.length, c->shape.inner, c->seed);
+                   c->shape.outer, c->shape.rows, c->shape.length, c->shape.inner, c->seed,
+                   !c->shape.given         ? ""
+                   : c->shape.given->order ? ", scales and zero points given"
+                                           : ", scales given");
     return text;
 }
 

@@ -44,6 +44,10 @@ int case_is_nvfp4(const fpemu_format *f);
  * smaller or larger that what is rounded lies past the carrier's end, or below its least; some of one sign only, some
  * with a NaN. 0: no scale of the format, or none that the judge knows, is made of it. */
 int case_range(const block_case *c, fpemu_range *whole);
+/* Scales for shape.given by `seed`, of a case that is filled: about those that elements ask for, and any others; the
+ * scale of the tensor and zero points where the format takes them; some of what makes a block NaN. The arrays serve
+ * until the next call. 0: the format takes none. */
+int case_given(const block_case *c, fpemu_given *given);
 /* Fills c->x (allocated; c->n set) with values for the format, the shape and the carrier, by `seed`. */
 void case_fill(block_case *c);
 /* Modes and the like by `seed`: every mode, variant, number of bits, generator and NaN policy comes. */

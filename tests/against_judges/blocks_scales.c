@@ -84,7 +84,7 @@ static void against_judge(const block_case *c, const ref_tensor *t, const fpemu_
     lh_check(t->blocks == l->blocks, "%s: blocks", c->spec);
     for (uint64_t b = 0; b < t->blocks && bad < 3; b++) {
         const ref_block *block = t->block + b;
-        double want = block->nan ? (double)NAN : ldexp(block->scale, (int)block->exponent);
+        double want = ldexp(block->scale, (int)block->exponent);
         if (c->carrier == 32)
             want = (double)(float)want;
         bad += !lh_check(lh_same_f64(number(c->carrier, scales, b), want),
@@ -165,6 +165,7 @@ int main(int argc, char **argv)
 {
     block_case c = {0};
     fpemu_range whole;
+    fpemu_given given;
     unsigned long k, judged = 0;
     case_options(argc, argv, &rounds, &first_seed);
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
@@ -177,6 +178,8 @@ int main(int argc, char **argv)
             if (k % 4 == 1 && case_range(&c, &whole))
                 c.shape.whole = &whole;
             case_fill(&c);
+            if (k % 5 < 2 && case_given(&c, &given))
+                c.shape.given = &given;
             judged += (unsigned long)check(&c, k % 2);
         }
     lh_check(judged >= 100, "%lu cases judged", judged);

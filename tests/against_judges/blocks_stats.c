@@ -14,6 +14,7 @@ static void randomised(void)
 {
     block_case c = {0};
     fpemu_range whole;
+    fpemu_given given;
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (unsigned long k = 0; k < 10 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
@@ -24,6 +25,8 @@ static void randomised(void)
             if (k % 2 && case_range(&c, &whole))
                 c.shape.whole = &whole;
             case_fill(&c);
+            if (k % 5 < 2 && case_given(&c, &given))
+                c.shape.given = &given;
             case_rounding(&c);
             (void)case_counters(&c);
         }

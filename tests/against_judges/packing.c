@@ -12,6 +12,7 @@ static uint64_t first_seed = 1;
 static void randomised(void)
 {
     block_case c = {0};
+    fpemu_given given;
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (unsigned long k = 0; k < 12 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
@@ -24,6 +25,8 @@ static void randomised(void)
                 c.shape.inner = 1 + i % 2;
             }
             case_fill(&c);
+            if (k % 5 < 2 && case_given(&c, &given))
+                c.shape.given = &given;
             case_rounding(&c);
             (void)case_packing(&c);
         }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* allocation.c - tools/fpemu/plans/allocation against every choice there is, and against dynamic programming over whole
  * bits. The judges here share nothing with what they judge. */
-#include "common/system.h"
-
 #include "plans/allocation.h"
 
 #include "../common.h"

@@ -6,8 +6,6 @@
  *
  * For libFuzzer (FUZZ_KIND) the commands run in this process, compiled with exit and atexit as they are here; what a
  * command that refuses has allocated is lost then, so the search for leaks is off. Else $FPEMU runs. */
-#include "common/system.h"
-
 #include "common/utf8.h"
 #include "input.h"
 #include "reader.h"

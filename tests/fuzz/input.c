@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* input.c - see input.h */
-#include "common/system.h"
-
 #include "input.h"
 #include "reader.h"
 

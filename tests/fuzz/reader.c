@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.c - see reader.h */
-#include "common/system.h"
-
-#include "input.h"
 #include "reader.h"
+#include "input.h"
 
 #include <unistd.h>
 

@@ -152,7 +152,7 @@ static void try_format(const char *spec)
             for (int k = 0; k < 6; k++) {
                 fpemu_rounding r = random_rounding(mode);
                 const size_t n = lengths[next() % (sizeof lengths / sizeof *lengths)];
-                r.compat = (uint8_t)(next() % 2 ? next() % FPEMU_COMPAT_COUNT : FPEMU_COMPAT_NONE);
+                r.compat = (uint8_t)(next() % 2 ? next() % FPEMU_COMPAT_MUPPET : FPEMU_COMPAT_NONE);
                 /* with and without counters, which decide how long the pieces of a warp are */
                 const int place = (k + k / 3) % 3;
                 r.offset = place == 0 ? 0 : place == 1 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;

@@ -30,6 +30,7 @@ cd "$top"
 includes="-I$build -Iinclude -Ilib -Igpu -Itools"
 # shellcheck disable=SC2016
 includes+=" $(cd "$build" && variable '$(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(MPFR_CFLAGS)')"
+system=$(cd "$build" && variable '$(SYSTEM_CPPFLAGS)')
 python=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
 files=()
 while IFS= read -r file; do
@@ -49,8 +50,9 @@ flags_of() {
     local flags="-std=c11 -ffp-contract=off -Wno-unknown-pragmas -DHAVE_CONFIG_H -DFPEMU_ANALYZED $includes"
     case $1 in
     gpu/simulate.c) flags+=" -DFPEMU_FEW_INLINED=1" ;;
-    tools/fpemu/*) flags+=" -Itools/fpemu" ;;
-    tools/fptrain/*) flags+=" -Itools/fptrain" ;;
+    tools/fpemu/*) flags+=" $system -Itools/fpemu" ;;
+    tools/fptrain/*) flags+=" $system -Itools/fptrain" ;;
+    tools/common/*) flags+=" $system" ;;
     python/*) flags+=" -isystem $python" ;;
     */x86_64_v3*) flags+=" -march=x86-64-v3 -mprefer-vector-width=256" ;;
     */x86_64_v4*) flags+=" -march=x86-64-v4 -mprefer-vector-width=512" ;;

@@ -180,7 +180,8 @@ typedef struct context {
     const fpemu_rounding *r;
     unsigned carrier, random_bits;
     judge *element, *scale; /* NULL: a codebook; no scale, or a bare power of two */
-    judge *whole;           /* rounds to integers, where blocks have second numbers */
+    judge *whole;           /* rounds to integers, where blocks can have second numbers */
+    const fpemu_given *given;
     float *table;
     mpq_t *points, t, a; /* of the table */
     unsigned length;
@@ -290,7 +291,7 @@ static int open_context(context *c, const fpemu_format *f, const fpemu_rounding 
     if (f->scaling == FPEMU_SCALING_S2FP8 || f->scale_power)
         return 1;
     const fpemu_format whole = {.kind = FPEMU_KIND_INT, .bits = 32, .is_signed = 1, .scale = 1}; /* its ends are far */
-    c->whole = orders[f->scaling] ? judge_open_slow(&whole, &how, 64) : NULL;
+    c->whole = f->kind == FPEMU_KIND_INT ? judge_open_slow(&whole, &how, 64) : NULL;
     scale_how.overflow = FPEMU_OVERFLOW_SATURATE;
     c->scale = judge_open_slow(&scale, &scale_how, 64);
     if (!c->scale)
@@ -690,6 +691,27 @@ static void affine_scale(context *c, const extent *x, ref_block *b)
     b->code |= second.code << scale_width(c->f);
 }
 
+/* doc/blocks.md, 1.4, of the block `at`. */
+static void given_scale(context *c, uint64_t at, ref_block *b)
+{
+    const int rule = c->f->scaling, after = c->given->order == FPEMU_ZERO_AFTER;
+    const int powers = (rule >= FPEMU_SCALING_FLOOR && rule <= FPEMU_SCALING_HBFP) || rule == FPEMU_SCALING_MUPPET;
+    const double v = (double)c->given->scales[at], z = c->given->order ? (double)c->given->zeros[at] : 0;
+    if (signbit(v) || !isfinite(v) || !isfinite(z) || (powers && !is_power(plain(v))) ||
+        (after && (z < c->lowest || z > c->max || z != nearbyint(z)))) {
+        b->nan = 1;
+        b->code = c->f->scale_power ? 0 : c->scale_nan_code;
+        b->scale = c->f->scale_power ? 1 : carrier_value(64, judge_decode(c->scale, b->code));
+        return;
+    }
+    if (powers)
+        power_scale(c, binade(plain(v)), 0, b);
+    else
+        value_scale(c, v, b);
+    b->order = after ? AFTER : c->given->order ? BEFORE : 0;
+    b->zero_point = z;
+}
+
 /* four: the scale of a rule that chooses, for elements up to 4. */
 static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor, int four, ref_block *b)
 {
@@ -698,6 +720,11 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
     double p;
     int rule = c->f->scaling;
 
+    if (c->given) {
+        given_scale(c, (uint64_t)(b - tensor->block), b);
+        return;
+    }
+    b->order = orders[rule];
     if (x->nonfinite && c->scale_nan && rule != FPEMU_SCALING_RECIPE && rule != FPEMU_SCALING_RECIPE_POW2) {
         b->nan = 1;
         b->code = c->scale_nan_code;
@@ -802,7 +829,10 @@ static void tensor_scale(context *c, double largest, ref_tensor *t)
            d = 1;
     t->amax = (float)A;
     t->most = (float)KM;
-    if (c->f->scaling == FPEMU_SCALING_NVFP4_CLAMP) {
+    if (c->given && c->given->tensor > 0) {
+        d = (double)c->given->tensor;
+        u = saturate(32, divide(32, plain(1), plain(d)));
+    } else if (c->f->scaling == FPEMU_SCALING_NVFP4_CLAMP) {
         d = fmax(saturate(32, divide(32, plain(A), plain(KM))), (double)1e-30f);
         u = saturate(32, divide(32, plain(1), plain(d)));
     } else if (c->f->scaling != FPEMU_SCALING_NVFP4_AO) {
@@ -826,12 +856,12 @@ static void tensor_scale(context *c, double largest, ref_tensor *t)
 static double scaled(unsigned carrier, const fpemu_format *f, const ref_tensor *tensor, const ref_block *b, double p)
 {
     const int twice = is_nvfp4(f);
+    if (b->order)
+        p = sum_of(carrier, p, -b->zero_point);
     if (isinf(p))
         return p * b->scale * (twice ? (double)tensor->decode : 1);
-    if (orders[f->scaling])
-        p = sum_of(carrier, p, -b->zero_point);
     double y = multiply(carrier, plain(p), block_scale(b));
-    if (orders[f->scaling] == OFFSET)
+    if (b->order == OFFSET)
         y = sum_of(carrier, y, b->add);
     if (twice)
         y = isinf(y) ? y * (double)tensor->decode : multiply(carrier, plain(y), plain((double)tensor->decode));
@@ -847,6 +877,10 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
         e = orders[c->f->scaling] == OFFSET ? sum_of(carrier, x, -b->offset) : x;
         return plain(b->down == 0 ? divide(carrier, plain(e), s) : multiply(carrier, plain(e), plain(b->down)));
     }
+    const int inverts = c->f->scaling == FPEMU_SCALING_RECIPROCAL || c->f->scaling == FPEMU_SCALING_RECIPE ||
+                        c->f->scaling == FPEMU_SCALING_RECIPE_POW2;
+    if (c->given && inverts)
+        return plain(multiply(carrier, plain(x), plain(inverse(carrier, b->scale))));
     switch (c->f->scaling) {
     case FPEMU_SCALING_NVFP4_CLAMP:
         e = saturate(carrier, multiply(carrier, s, plain((double)tensor->decode)));
@@ -1009,7 +1043,7 @@ static void add_levels(context *c, const ref_tensor *t, ref_block *b, const exte
 /* *p and e->code, e->events of a t in a block with a zero point. */
 static void zero_element(context *c, const ref_block *b, number t, uint64_t index, ref_element *e)
 {
-    const int after = orders[c->f->scaling] == AFTER;
+    const int after = b->order == AFTER;
     const double both = sum_of(c->carrier, ldexp(t.m, (int)t.e), b->zero_point), seen_ = after ? t.m : both;
     const uint64_t whole = judge_round(c->whole, carrier_bits(64, seen_), random_of(c, index), 0).bits;
     const double v = carrier_value(64, whole) + (after ? b->zero_point : 0);
@@ -1024,6 +1058,8 @@ static void one_element(context *c, const ref_tensor *tensor, const ref_block *b
                         uint64_t bits, ref_element *e)
 {
     double x = carrier_value(c->carrier, bits), y;
+    const unsigned nan = c->r->nan ? c->r->nan : c->f->nan;
+    const int whole = b->order == AFTER || b->order == BEFORE;
 
     memset(e, 0, sizeof *e);
     if (b->nan) {
@@ -1033,9 +1069,12 @@ static void one_element(context *c, const ref_tensor *tensor, const ref_block *b
             e->events = JUDGE_INVALID | (isfinite(x) ? JUDGE_INEXACT : 0);
         return;
     }
-    if (!isfinite(x)) {
+    if (isnan(x) && whole && nan == FPEMU_NAN_ZERO) {
+        zero_element(c, b, plain(0), index, e);
+        e->events = 0;
+    } else if (!isfinite(x)) {
         special_element(c, bits ^ ((uint64_t)(isinf(x) && b->scale < 0) << (c->carrier - 1)), index, e);
-    } else if (orders[c->f->scaling] == AFTER || orders[c->f->scaling] == BEFORE) {
+    } else if (whole) {
         zero_element(c, b, b->scale == 0 ? plain(copysign(0, x)) : seen(c, tensor, b, block, x), index, e);
     } else if (b->scale == 0) {
         round_element(c, plain(copysign(0, x)), index, e);
@@ -1175,6 +1214,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         return NULL;
     }
     ref_tensor *t = ref_lay_out(f, carrier, shape);
+    t->given = c.given = shape->given;
     if (!f->scaling) {
         for (uint64_t j = 0; j < t->n; j++) {
             ref_element *e = &t->element[j];
@@ -1223,7 +1263,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         }
         block->zero = e.zero;
         scale_of_block(&c, &e, t, 0, block);
-        if ((f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE) && !block->nan) {
+        if ((f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE) && !block->nan && !c.given) {
             ref_block other;
             uint64_t along =
                 shape->length - t->order[block->first] / shape->inner % shape->length; /* to the line's end */
@@ -1422,12 +1462,17 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
         } else if (c.scale) {
             const uint64_t second = all >> scale_width(f);
             block.scale = carrier_value(64, judge_decode(c.scale, code));
+            block.order = orders[f->scaling];
             if (orders[f->scaling] == OFFSET)
                 block.add = carrier_value(64, judge_decode(c.scale, second));
             block.zero_point = f->scaling == FPEMU_SCALING_TINYGEMM ? (c.max + c.lowest + 1) / 2
                                : orders[f->scaling] == BEFORE       ? carrier_value(64, judge_decode(c.scale, second))
                                : orders[f->scaling] == AFTER ? carrier_value(carrier, judge_decode(c.element, second))
                                                              : 0;
+        }
+        if (t->given && t->given->order) {
+            block.order = t->given->order == FPEMU_ZERO_AFTER ? AFTER : BEFORE;
+            block.zero_point = (double)t->given->zeros[b];
         }
         for (uint64_t j = 0; j < t->block[b].elements; j++) {
             uint64_t q = 0;

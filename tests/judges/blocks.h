@@ -26,6 +26,7 @@ typedef struct ref_block {
     long exponent;
     double down, zero_point, offset, add; /* doc/blocks.md, 2.7: multiplier of elements or 0; z; what is taken off x;
                                              what is added to y */
+    int order;                            /* what the second number of the block does, or 0 */
     int zero, nan, saturated;
 } ref_block;
 
@@ -39,6 +40,7 @@ typedef struct ref_tensor {
     float (*line)[2];         /* nvfp4: u, d of each, when the judge has quantised it */
     float multiplier, decode; /* of the last */
     float amax, most;         /* and A, [K*T] */
+    const fpemu_given *given; /* of the shape */
 } ref_tensor;
 
 /* x: the elements by index, whatever the strides of `shape`, which are ignored. NULL where the judge has no opinion: a

@@ -29,7 +29,7 @@ case ${1:-} in
 esac
 cc=${CC:-cc}
 jobs=${JOBS:-2}
-flags="-std=c11 -ffp-contract=off -w"
+flags="-std=c11 -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700 -ffp-contract=off -w"
 optimisation=${MUTANTS_OPTIMISATION:--O1}
 includes='-Iinclude -Ilib -Igpu -Itools -Itools/fptrain -I.'
 quick=$(for t in ${QUICK:-}; do # names of programs to names of tests
@@ -301,7 +301,7 @@ places=$(printf '%s\n' $needed | sed 's/:.*//' | sort -u | while read -r t; do p
 # The sound library, the tests and the judges, which every defect uses.
 for place in $places; do
     mkdir -p "tests/${place%/*}"
-    $cc $flags -D_POSIX_C_SOURCE=200809L -O2 $includes $trainer_flags -c "$top/tests/$place.c" -o "tests/$place.o" ||
+    $cc $flags -O2 $includes $trainer_flags -c "$top/tests/$place.c" -o "tests/$place.o" ||
         exit 1
 done
 for place in $places; do

@@ -27,6 +27,8 @@ static const struct formats_refused {
     {"mxfp4", "pytorch-divide", 32, QUANTIZE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING,
      "have no compatibility setting pytorch-divide"},
     {"bfp(7)", "qpytorch", 64, PACK, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "setting qpytorch: take"},
+    {"int8", "ggml", 32, ENCODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "setting ggml is for blocks"},
+    {"fp16", "muppet", 64, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "setting muppet is for blocks"},
     {"nvfp4", "rne", 32, ENCODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "no codes apart"},
     {"mxint8", NULL, 64, DECODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "no codes apart"},
     {"e4m3fn", "rne", 32, SCALES, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "without blocks has no scales"},

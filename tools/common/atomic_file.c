@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* atomic_file.c - see atomic_file.h */
-#include "common/system.h"
-
 #include "common/atomic_file.h"
 
 #include <errno.h>

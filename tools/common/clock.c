@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* clock.c - see clock.h */
-#include "common/system.h"
-
 #include "common/clock.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* followed.c - see followed.h */
-#include "common/system.h"
-
 #include "common/followed.h"
 
 #include <errno.h>

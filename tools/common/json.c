@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* json.c - see json.h */
-#include "common/system.h"
-
 #include "common/json.h"
 
 #include <errno.h>

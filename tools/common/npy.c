@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* npy.c - see npy.h. The header is a Python literal; only the part of the grammar that it can need is read. */
-#include "common/system.h"
-
 #include "common/npy.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* npz.c - see npz.h */
-#include "common/system.h"
-
 #include "common/npz.h"
 
 #include <errno.h>

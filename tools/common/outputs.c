@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* outputs.c - see outputs.h */
-#include "common/system.h"
-
 #include "common/outputs.h"
 
 #include <stdio.h>

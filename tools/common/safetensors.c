@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* safetensors.c - see safetensors.h. The JSON is read by jansson. */
-#include "common/system.h"
-
 #include "common/safetensors.h"
 
 #include <inttypes.h>

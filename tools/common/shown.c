@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* shown.c - see shown.h */
-#include "common/system.h"
-
 #include "common/shown.h"
 
 #include <stdio.h>

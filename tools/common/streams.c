@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* streams.c - see streams.h */
-#include "common/system.h"
-
 #include "common/streams.h"
 
 #include <errno.h>

@@ -3,8 +3,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_TMPFILE */
 #endif
-#include "common/system.h"
-
 #include "common/temporary.h"
 
 #include <dirent.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arguments.c - see arguments.h */
-#include "common/system.h"
-
 #include "cli/arguments.h"
 
 #include <errno.h>

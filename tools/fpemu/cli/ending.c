@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ending.c - see ending.h */
-#include "common/system.h"
-
 #include "cli/ending.h"
 
 #include <signal.h>

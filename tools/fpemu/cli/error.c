@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* error.c - see error.h. Every error ends the program here, in one place and one shape. */
-#include "common/system.h"
-
 #include "cli/error.h"
 
 #include <stdarg.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* number.c - see number.h */
-#include "common/system.h"
-
 #include "cli/number.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - see options.h */
-#include "common/system.h"
-
 #include "cli/options.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* progress.c - see progress.h */
-#include "common/system.h"
-
 #include "cli/progress.h"
 
 #include <inttypes.h>

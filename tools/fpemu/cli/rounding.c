@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rounding.c - see rounding.h */
-#include "common/system.h"
-
 #include "cli/rounding.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* spec.c - see spec.h */
-#include "common/system.h"
-
 #include "cli/spec.h"
 
 #include <errno.h>

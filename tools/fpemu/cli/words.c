@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* words.c - see words.h */
-#include "common/system.h"
-
 #include "cli/words.h"
 
 #include <stdbool.h>

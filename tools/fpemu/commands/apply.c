@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* apply.c - fpemu apply: an elementary function of numbers or of an array file, in a format. */
-#include "common/system.h"
-
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,6 @@
  * the medians of the rounds are printed. Small arrays are gone through several times a round, so that the clock reads
  * some tens of microseconds.
  */
-#include "common/system.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compare.c - fpemu compare: what several formats do to the tensors of a file. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* decode.c - fpemu decode: bit patterns to numbers. */
-#include "common/system.h"
-
 #include "cli/arguments.h"
 #include "cli/error.h"
 #include "cli/number.h"

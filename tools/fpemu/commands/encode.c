@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* encode.c - fpemu encode: numbers to bit patterns. */
-#include "common/system.h"
-
 #include "cli/arguments.h"
 #include "cli/error.h"
 #include "cli/number.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* formats.c - fpemu formats: the table of named formats. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - fpemu gemm: a product of two matrices under models of accumulation, against binary64. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* info.c - fpemu info: everything about one format. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

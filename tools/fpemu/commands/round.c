@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* round.c - fpemu round: numbers to the nearest values of a format. */
-#include "common/system.h"
-
 #include "cli/arguments.h"
 #include "cli/error.h"
 #include "cli/options.h"

@@ -4,8 +4,6 @@
  * Everything up to one final conversion is integer arithmetic on words of fpemu_random_word, so that the file has the
  * same bits on every machine. Element i of a matrix stands in row i / columns and column i % columns.
  */
-#include "common/system.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

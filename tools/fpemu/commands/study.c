@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* study.c - fpemu study: the error of dot products against their length, for several models of accumulation. */
-#include "common/system.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* validate.c - fpemu validate: the library against GNU MPFR, and against an exact judge in integers where MPFR has no
  * such rounding. The judges are those of the tests; they share no code with the library. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

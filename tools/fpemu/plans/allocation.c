@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* allocation.c - see allocation.h */
-#include "common/system.h"
-
 #include "plans/allocation.h"
 
 #include <math.h>

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment.c - see assignment.h */
-#include "common/system.h"
-
 #include "plans/assignment.h"
 
 #include <fnmatch.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

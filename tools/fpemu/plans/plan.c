@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* plan.c - see plan.h */
-#include "common/system.h"
-
 #include "plans/plan.h"
 
 #include <errno.h>

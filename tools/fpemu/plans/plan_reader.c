@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* plan_reader.c - the part of plan.h that reads, and does not end the program. */
-#include "common/system.h"
-
 #include "plans/plan.h"
 
 #include <string.h>

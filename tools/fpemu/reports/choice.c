@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* choice.c - see choice.h */
-#include "common/system.h"
-
 #include "reports/choice.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* comparison.c - see comparison.h */
-#include "common/system.h"
-
 #include "reports/comparison.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* contents.c - see contents.h */
-#include "common/system.h"
-
 #include "reports/contents.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* describe.c - see describe.h */
-#include "common/system.h"
-
 #include "reports/describe.h"
 
 #include <inttypes.h>

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "cli/spec.h"
-#include "common/system.h"
 #include "fpemu.h"
 
 const char *describe_kind(const fpemu_format *format);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_report.c - what `fpemu fuzz` prints in the end. */
-#include "common/system.h"
-
 #include "reports/fuzz_report.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* jsonout.c - see jsonout.h */
-#include "common/system.h"
-
 #include "reports/jsonout.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* line_plot.c - see line_plot.h. Black on white. */
-#include "common/system.h"
-
 #include "reports/line_plot.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* loss.c - see loss.h */
-#include "common/system.h"
-
 #include "reports/loss.h"
 
 #include <float.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* number_list.c - see number_list.h */
-#include "common/system.h"
-
 #include "reports/number_list.h"
 
 #include <stdio.h>

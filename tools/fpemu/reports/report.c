@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c - see report.h */
-#include "common/system.h"
-
 #include "reports/report.h"
 
 #include <inttypes.h>

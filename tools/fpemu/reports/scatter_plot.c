@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* scatter_plot.c - see scatter_plot.h. Black on white; every point has its name beside it, so that nothing hangs on
  * colour. */
-#include "common/system.h"
-
 #include "reports/scatter_plot.h"
 
 #include <math.h>

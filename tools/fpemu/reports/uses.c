@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uses.c - see uses.h */
-#include "common/system.h"
-
 #include "reports/uses.h"
 
 #include <string.h>

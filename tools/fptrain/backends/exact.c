@@ -12,7 +12,6 @@
 #include "backends/lowered.h"
 
 #include <cblas.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* base.c - memory, errors, random numbers and the clock of fptrain. */
-#include "common/system.h"
-
 #include "base/base.h"
 
 #include <jansson.h>

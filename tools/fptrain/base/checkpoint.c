@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* checkpoint.c - see checkpoint.h for the layout of the file. */
-#include "common/system.h"
-
 #include "base/checkpoint.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* listing.c - see listing.h */
-#include "common/system.h"
-
 #include "base/listing.h"
 
 #include <dirent.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* source.c - see source.h */
-#include "common/system.h"
-
 #include "base/source.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* assign.c - fptrain assign: which tensors an assignment makes low, without training. */
-#include "common/system.h"
-
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>

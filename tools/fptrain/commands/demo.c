@@ -62,9 +62,8 @@ typedef struct tallies {
 } tallies;
 enum { FIRST = 10 };
 
-static void tell_step(void *to, uint64_t step, double seconds)
+static void tell_step(void *to, uint64_t step)
 {
-    (void)seconds;
     ((tallies *)to)->step = step;
 }
 
@@ -105,15 +104,14 @@ static void draw(const char *path, const run *runs)
 {
     run named[VARIANTS];
     static const chart charts[] = {
-        {.title = "Loss of each step", .x_title = "step", .logarithmic = true},
-        {.title = "Test accuracy in the formats of training", .x_title = "step", .percent = true}};
-    const size_t which[] = {offsetof(run, loss), offsetof(run, accuracy)};
+        {.title = "Loss of each step", .place = offsetof(run, loss), .logarithmic = true},
+        {.title = "Test accuracy in the formats of training", .place = offsetof(run, accuracy), .percent = true}};
     for (int i = 0; i < VARIANTS; i++) { /* in the legend without the directory that all share */
         named[i] = runs[i];
         named[i].name = strrchr(runs[i].name, '/') + 1;
     }
     atomic_file out = output_open("demo", path);
-    charts_write_alone(out.file, 2, charts, which, &(curves){.count = VARIANTS, .run = named});
+    charts_write_alone(out.file, 2, charts, &(curves){.count = VARIANTS, .run = named});
     output_commit("demo", &out);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* estimate.c - fptrain estimate: how long MuPPET's levels would take on given hardware, and how wide a network
  * may be in a given memory. */
-#include "common/system.h"
-
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/shown.h"

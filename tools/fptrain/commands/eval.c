@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* eval.c - fptrain eval: test accuracy of one checkpoint under many formats. */
-#include "common/system.h"
-
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

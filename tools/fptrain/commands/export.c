@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* export.c - fptrain export: the weights of a checkpoint alone, as a .safetensors file. */
-#include "common/system.h"
-
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c - the program fptrain: finds the subcommand asked for and runs it. */
-#include "common/system.h"
-
 #include <fpemu.h>
 
 #include <signal.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* models.c - fptrain models: the networks by name, the layers that a text may have, and one network as a table. */
-#include "common/system.h"
-
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

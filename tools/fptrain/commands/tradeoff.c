@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tradeoff.c - fptrain tradeoff: accuracy against low-precision ratio, over a sweep of assignments. */
-#include "common/system.h"
-
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/words.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/atomic_file.h"

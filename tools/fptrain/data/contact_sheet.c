@@ -2,7 +2,6 @@
 /* contact_sheet.c - see contact_sheet.h */
 #include "data/contact_sheet.h"
 
-#include <errno.h>
 #include <math.h>
 #include <png.h>
 #include <setjmp.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* export.c - see export.h. All members lie in memory until libzip writes them. */
-#include "common/system.h"
-
 #include "data/export.h"
 
 #include <stdlib.h>

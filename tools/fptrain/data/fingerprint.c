@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fingerprint.c - see fingerprint.h */
-#include "common/system.h"
-
 #include "data/fingerprint.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* origin.c - see origin.h. What is in a directory is told by place and name, for there may be millions of pictures. */
-#include "common/system.h"
-
 #include "data/origin.h"
 
 #include <dirent.h>

@@ -2,7 +2,6 @@
 /* scaler.c - see scaler.h; the layer-wise part is adaptive.c. */
 #include "numerics/scaler.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,11 +4,10 @@
 
 #include <fnmatch.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/patterns.h"
+#include "base/words.h"
 
 clipping clipping_named(const char *name)
 {

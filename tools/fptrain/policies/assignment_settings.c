@@ -2,11 +2,10 @@
 /* assignment_settings.c - see assignment_settings.h */
 #include "policies/assignment_settings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/words.h"
 
 enum { HI, LO_FORWARD, LO_BACKWARD };
 

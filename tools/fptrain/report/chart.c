@@ -3,6 +3,7 @@
 #include "report/chart.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,36 @@ void report_svg_begin(FILE *out, int width, int height)
     svg_begin(out, &(svg_page){.width = width, .height = height, .font_size = 11, .style = alone_style});
 }
 
+const chart report_charts[REPORT_CHARTS] = {
+    {.file = "loss", .title = "Loss", .place = offsetof(run, loss), .noisy = true, .wide = true},
+    {.file = "accuracy",
+     .title = "Accuracy on the test part",
+     .place = offsetof(run, accuracy),
+     .percent = true,
+     .noisy = true},
+    {.file = "accuracy-fp32",
+     .title = "Accuracy of the master weights in FP32",
+     .place = offsetof(run, accuracy_fp32),
+     .percent = true,
+     .noisy = true},
+    {.file = "scale", .title = "Scale of the loss", .place = offsetof(run, scale), .logarithmic = true},
+    {.file = "move",
+     .title = "Mean move of a packed weight, in steps of its group",
+     .place = offsetof(run, move),
+     .logarithmic = true,
+     .noisy = true},
+    {.file = "underflow",
+     .title = "Share of gradients that vanished",
+     .place = offsetof(run, vanished),
+     .logarithmic = true,
+     .noisy = true},
+    {.file = "deviation",
+     .title = "Largest standard deviation of scaled gradients",
+     .place = offsetof(run, widest),
+     .logarithmic = true,
+     .noisy = true},
+};
+
 enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, RIGHT = 628, TOP = 30, BOTTOM = 262, MOST_POINTS = 400, COLOURS = 8 };
 
 curves curves_of(const groups *g, double smooth)
@@ -38,6 +69,11 @@ curves curves_of(const groups *g, double smooth)
 static double height_of(const chart *c, double y)
 {
     return c->logarithmic ? log2(y) : c->percent ? 100 * y : y;
+}
+
+static const char *x_title_of(const chart *c)
+{
+    return c->x_title ? c->x_title : "step";
 }
 
 /* A number that a page has room for. */
@@ -64,22 +100,22 @@ static void widen(extent *e, const chart *c, const series *s)
     }
 }
 
-static extent extent_of(const chart *c, const curves *of, size_t which)
+static extent extent_of(const chart *c, const curves *of)
 {
     extent e = nothing;
     for (int k = 0; k < of->count; k++) {
-        widen(&e, c, series_at(&of->run[k], which));
+        widen(&e, c, series_at(&of->run[k], c->place));
         if (of->low)
-            widen(&e, c, series_at(&of->low[k], which));
+            widen(&e, c, series_at(&of->low[k], c->place));
         if (of->high)
-            widen(&e, c, series_at(&of->high[k], which));
+            widen(&e, c, series_at(&of->high[k], c->place));
     }
     return e;
 }
 
-bool chart_has(const curves *of, const chart *c, size_t which)
+bool chart_has(const curves *of, const chart *c)
 {
-    const extent e = extent_of(c, of, which);
+    const extent e = extent_of(c, of);
     return e.x0 <= e.x1;
 }
 
@@ -104,12 +140,12 @@ static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
         fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
                 axis_place(x, t), BOTTOM, axis_place(x, t), BOTTOM + 18, fabs(t) < 1e-9 * x->step ? 0 : t);
     fprintf(out, "<path d=\"M%d %dV%dH%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", LEFT, TOP,
-            BOTTOM, RIGHT, (LEFT + RIGHT) / 2, BOTTOM + 34, c->x_title);
+            BOTTOM, RIGHT, (LEFT + RIGHT) / 2, BOTTOM + 34, x_title_of(c));
 }
 
-static chart suited(const chart *c, const curves *of, size_t which)
+static chart suited(const chart *c, const curves *of)
 {
-    const extent e = extent_of(c, of, which);
+    const extent e = extent_of(c, of);
     chart suited = *c;
     suited.logarithmic = c->logarithmic || (c->wide && e.y0 > 0 && e.y1 > 100 * e.y0);
     return suited;
@@ -247,13 +283,13 @@ static bool is_smoothed(const curves *of, const chart *c)
     return of->smooth > 0 && c->noisy;
 }
 
-static void put_run(FILE *out, const chart *c, const curves *of, size_t which, const axis *x, const axis *y, int k)
+static void put_run(FILE *out, const chart *c, const curves *of, const axis *x, const axis *y, int k)
 {
-    const series *s = series_at(&of->run[k], which);
+    const series *s = series_at(&of->run[k], c->place);
     double *h = heights_of(c, s);
     if (has_band(of, k)) {
-        double *low = heights_of(c, series_at(&of->low[k], which));
-        double *high = heights_of(c, series_at(&of->high[k], which));
+        double *low = heights_of(c, series_at(&of->low[k], c->place));
+        double *high = heights_of(c, series_at(&of->high[k], c->place));
         if (is_smoothed(of, c)) {
             smooth_out(low, s->count, of->smooth);
             smooth_out(high, s->count, of->smooth);
@@ -270,26 +306,26 @@ static void put_run(FILE *out, const chart *c, const curves *of, size_t which, c
     free(h);
 }
 
-static void put_frame(FILE *out, const chart *c, const curves *of, size_t which)
+static void put_frame(FILE *out, const chart *c, const curves *of)
 {
-    const extent e = extent_of(c, of, which);
+    const extent e = extent_of(c, of);
     axis x = axis_make(e.x0, e.x1, LEFT, RIGHT), y = axis_make(e.y0, e.y1, BOTTOM, TOP);
     x.step = fmax(x.step, 1);                                                 /* there are no halves of steps */
     y.step = c->logarithmic && y.step < 1 && y.high - y.low > 1 ? 1 : y.step; /* whole powers */
     put_axes(out, c, &x, &y);
     for (int k = 0; k < of->count; k++)
-        put_run(out, c, of, which, &x, &y, k);
+        put_run(out, c, of, &x, &y, k);
 }
 
 /* What one would see: how many curves, from where to where. */
-static void put_description(FILE *out, const chart *c, const curves *of, size_t which)
+static void put_description(FILE *out, const chart *c, const curves *of)
 {
-    const extent e = extent_of(c, of, which);
+    const extent e = extent_of(c, of);
     int drawn_curves = 0;
     for (int k = 0; k < of->count; k++)
-        drawn_curves += series_at(&of->run[k], which)->count > 0;
+        drawn_curves += series_at(&of->run[k], c->place)->count > 0;
     fprintf(out, "<desc>%d curve%s over %s %g to %g; heights from %s%.4g to %s%.4g%s.</desc>", drawn_curves,
-            drawn_curves == 1 ? "" : "s", c->x_title, e.x0, e.x1, c->logarithmic ? "2^" : "", e.y0,
+            drawn_curves == 1 ? "" : "s", x_title_of(c), e.x0, e.x1, c->logarithmic ? "2^" : "", e.y0,
             c->logarithmic ? "2^" : "", e.y1, c->percent ? " %" : "");
 }
 
@@ -312,14 +348,14 @@ static void end_figure(FILE *out, bool alone)
     fprintf(out, "</svg>%s\n", alone ? "" : "</figure>");
 }
 
-void chart_write(FILE *out, const chart *c, const curves *of, size_t which)
+void chart_write(FILE *out, const chart *c, const curves *of)
 {
-    if (!chart_has(of, c, which))
+    if (!chart_has(of, c))
         return;
-    const chart own = suited(c, of, which);
+    const chart own = suited(c, of);
     begin_figure(out, own.title, false);
-    put_description(out, &own, of, which);
-    put_frame(out, &own, of, which);
+    put_description(out, &own, of);
+    put_frame(out, &own, of);
     end_figure(out, false);
 }
 
@@ -532,7 +568,7 @@ static int put_note(FILE *out, const char *note, int top)
     return lines;
 }
 
-void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *which, const curves *of)
+void charts_write_alone(FILE *out, int charts, const chart *c, const curves *of)
 {
     char note[CHART_NOTE];
     curves told = *of;
@@ -544,13 +580,13 @@ void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *whi
     chart_note(&told, note);
     report_svg_begin(out, WIDTH, note_top + 15 * put_note(NULL, note, 0));
     for (int i = 0; i < charts; i++) {
-        if (!chart_has(of, &c[i], which[i]))
+        if (!chart_has(of, &c[i]))
             continue;
         fprintf(out, "<g transform=\"translate(0 %d)\">", i * HEIGHT);
-        const chart own = suited(&c[i], of, which[i]);
+        const chart own = suited(&c[i], of);
         put_title(out, own.title);
-        put_description(out, &own, of, which[i]);
-        put_frame(out, &own, of, which[i]);
+        put_description(out, &own, of);
+        put_frame(out, &own, of);
         fprintf(out, "</g>\n");
     }
     put_legend(out, of, legend_top);

@@ -6,12 +6,18 @@
 #include "report/group.h"
 
 typedef struct chart {
-    const char *title, *x_title;
-    bool logarithmic; /* the y axis, base 2 */
+    const char *file, *title; /* file: its name among the plots of a report */
+    size_t place;             /* of the series, in a run */
+    const char *x_title;      /* NULL: step */
+    bool logarithmic;         /* the y axis, base 2 */
     bool percent;
     bool noisy; /* smoothed where that is asked for */
     bool wide;  /* logarithmic where the highest is more than 100 times the lowest, and all are above zero */
 } chart;
+
+/* Those of every report; the last two, over the chosen tensors, are plots alone. */
+enum { REPORT_CHARTS = 7, PAGE_CHARTS = 5 };
+extern const chart report_charts[REPORT_CHARTS];
 
 /* What is drawn: a curve of each run, in the colours of the legend. */
 typedef struct curves {
@@ -23,8 +29,8 @@ typedef struct curves {
 } curves;
 curves curves_of(const groups *g, double smooth);
 
-bool chart_has(const curves *of, const chart *c, size_t place_of_series); /* whether there is anything to draw */
-void chart_write(FILE *out, const chart *c, const curves *of, size_t place_of_series); /* nothing where there is not */
+bool chart_has(const curves *of, const chart *c);              /* whether there is anything to draw */
+void chart_write(FILE *out, const chart *c, const curves *of); /* nothing where there is not */
 /* A list of HTML with the colours and names of the curves. */
 void chart_legend(FILE *out, const curves *of);
 /* A piece of a curve in its colour, for the line of a table. */
@@ -37,7 +43,7 @@ const char *chart_note(const curves *of, char text[CHART_NOTE]);
 /* The start of an SVG file that stands outside of the page, with a style sheet of its own. */
 void report_svg_begin(FILE *out, int width, int height);
 /* A file of its own: the charts below one another, with the legend. */
-void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const curves *of);
+void charts_write_alone(FILE *out, int charts, const chart *c, const curves *of);
 
 /* Of one run, where the log has them: p and threshold with the switches; how large updates were. alone: a file of its
  * own, else a figure of the page. */

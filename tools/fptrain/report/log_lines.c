@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* log_lines.c - see log_lines.h */
-#include "common/system.h"
-
 #include "report/log_lines.h"
 
 #include <errno.h>

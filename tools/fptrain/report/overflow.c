@@ -11,7 +11,7 @@
 enum { MOST = 5 };
 
 static const chart look = {
-    .title = "Share out of range: the five tensors with the largest", .x_title = "step", .percent = true};
+    .title = "Share out of range: the five tensors with the largest", .place = offsetof(run, outside), .percent = true};
 
 static double peak(const track *t)
 {
@@ -53,15 +53,14 @@ bool has_overflows(const run *r)
 
 void overflows_write(FILE *out, const run *r, bool alone)
 {
-    static const size_t place = offsetof(run, outside);
     run line[MOST];
     const curves five = {.count = choose(r, line), .run = line};
     if (alone) {
-        charts_write_alone(out, 1, &look, &place, &five);
+        charts_write_alone(out, 1, &look, &five);
         return;
     }
     fprintf(out, "<div>");
-    chart_write(out, &look, &five, place);
+    chart_write(out, &look, &five);
     chart_legend(out, &five);
     fprintf(out, "</div>\n");
 }

@@ -377,22 +377,6 @@ static void put_tables(FILE *out, const groups *g, int runs, json_t *notes)
 
 static void put_curves(FILE *out, const groups *g, double smooth)
 {
-    static const struct {
-        chart chart;
-        size_t place;
-    } charts[] = {
-        {{.title = "Loss", .x_title = "step", .noisy = true, .wide = true}, offsetof(run, loss)},
-        {{.title = "Accuracy on the test part", .x_title = "step", .percent = true, .noisy = true},
-         offsetof(run, accuracy)},
-        {{.title = "Accuracy of the master weights in FP32", .x_title = "step", .percent = true, .noisy = true},
-         offsetof(run, accuracy_fp32)},
-        {{.title = "Scale of the loss", .x_title = "step", .logarithmic = true}, offsetof(run, scale)},
-        {{.title = "Mean move of a packed weight, in steps of its group",
-          .x_title = "step",
-          .logarithmic = true,
-          .noisy = true},
-         offsetof(run, move)},
-    };
     const curves of = curves_of(g, smooth);
     char note[CHART_NOTE];
     fprintf(out, "<h2>Curves</h2>\n<section>");
@@ -400,8 +384,8 @@ static void put_curves(FILE *out, const groups *g, double smooth)
     if (chart_note(&of, note)[0])
         fprintf(out, "<p>%s</p>\n", note);
     fprintf(out, "<div class=\"charts\">\n");
-    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
-        chart_write(out, &charts[i].chart, &of, charts[i].place);
+    for (int i = 0; i < PAGE_CHARTS; i++)
+        chart_write(out, &report_charts[i], &of);
     fprintf(out, "</div></section>\n");
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* plots.c - the curves and maps of a report as SVG files. */
-#include "common/system.h"
-
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,18 +33,23 @@ static char *path_of(const char *directory, const char *what, const groups *g, i
     return path;
 }
 
-static bool write_chart(const char *directory, const curves *of, const char *name, const chart *c, size_t place,
-                        trouble *why)
+/* The file of such a plot, begun. */
+static bool begin_plot(atomic_file *out, const char *directory, const char *what, const groups *g, int k, trouble *why)
+{
+    char *path = path_of(directory, what, g, k);
+    const bool open = atomic_file_open(out, path, why);
+    free(path);
+    return open;
+}
+
+static bool write_chart(const char *directory, const curves *of, const chart *c, trouble *why)
 {
     atomic_file out;
-    if (!chart_has(of, c, place))
+    if (!chart_has(of, c))
         return true;
-    char *path = path_of(directory, name, NULL, 0);
-    const bool open = atomic_file_open(&out, path, why);
-    free(path);
-    if (!open)
+    if (!begin_plot(&out, directory, c->file, NULL, 0, why))
         return false;
-    charts_write_alone(out.file, 1, c, &place, of);
+    charts_write_alone(out.file, 1, c, of);
     return atomic_file_commit(&out, why);
 }
 
@@ -58,9 +60,7 @@ static bool write_heat(const char *directory, const groups *g, int k, heat_kind 
     heat h;
     if (!heat_make(&h, &g->mean[k], kind, tensors, COLUMNS))
         return true;
-    char *path = path_of(directory, names[kind], g, k);
-    const bool open = atomic_file_open(&out, path, why);
-    free(path);
+    const bool open = begin_plot(&out, directory, names[kind], g, k, why);
     if (open)
         heat_write_alone(out.file, &h);
     heat_free(&h);
@@ -73,12 +73,10 @@ static bool write_figure(const char *directory, const groups *g, int k, const ch
                          trouble *why)
 {
     atomic_file out;
-    char *path = path_of(directory, name, g, k);
-    const bool open = atomic_file_open(&out, path, why);
-    free(path);
-    if (open)
-        draw(out.file, of, true);
-    return open && atomic_file_commit(&out, why);
+    if (!begin_plot(&out, directory, name, g, k, why))
+        return false;
+    draw(out.file, of, true);
+    return atomic_file_commit(&out, why);
 }
 
 /* Updates of all seeds together; of the first the switches, since each decides by its own gradients, and what lay out
@@ -93,41 +91,12 @@ static bool write_figures(const char *directory, const groups *g, int k, trouble
 
 bool plots_write(const char *directory, const groups *g, const report_choice *choice, trouble *why)
 {
-    static const struct {
-        const char *name;
-        chart chart;
-        size_t place;
-    } charts[] = {
-        {"loss", {.title = "Loss", .x_title = "step", .noisy = true, .wide = true}, offsetof(run, loss)},
-        {"accuracy",
-         {.title = "Accuracy on the test part", .x_title = "step", .percent = true, .noisy = true},
-         offsetof(run, accuracy)},
-        {"accuracy-fp32",
-         {.title = "Accuracy of the master weights in FP32", .x_title = "step", .percent = true, .noisy = true},
-         offsetof(run, accuracy_fp32)},
-        {"scale", {.title = "Scale of the loss", .x_title = "step", .logarithmic = true}, offsetof(run, scale)},
-        {"move",
-         {.title = "Mean move of a packed weight, in steps of its group",
-          .x_title = "step",
-          .logarithmic = true,
-          .noisy = true},
-         offsetof(run, move)},
-        {"underflow",
-         {.title = "Share of gradients that vanished", .x_title = "step", .logarithmic = true, .noisy = true},
-         offsetof(run, vanished)},
-        {"deviation",
-         {.title = "Largest standard deviation of scaled gradients",
-          .x_title = "step",
-          .logarithmic = true,
-          .noisy = true},
-         offsetof(run, widest)},
-    };
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return fail(why, "%s: %s", directory, strerror(errno));
     const curves of = curves_of(g, choice->smooth);
     bool good = true;
-    for (size_t i = 0; good && i < sizeof charts / sizeof *charts; i++)
-        good = write_chart(directory, &of, charts[i].name, &charts[i].chart, charts[i].place, why);
+    for (int i = 0; good && i < REPORT_CHARTS; i++)
+        good = write_chart(directory, &of, &report_charts[i], why);
     for (int k = 0; good && k < g->count; k++)
         good = write_figures(directory, g, k, why);
     for (int k = 0; good && k < g->count; k++)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run_data.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
-#include "common/system.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "optimizer/state.h"
 #include "run/settings.h"

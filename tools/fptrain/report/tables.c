@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tables.c - tables in Markdown: groups of runs, and their tensors. */
-#include "common/system.h"
-
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* experiment.c - see experiment.h */
-#include "common/system.h"
-
 #include "run/experiment.h"
 
 #include <errno.h>

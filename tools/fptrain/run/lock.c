@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* lock.c - see lock.h */
-#include "common/system.h"
-
 #include "run/lock.h"
 
 #include <errno.h>

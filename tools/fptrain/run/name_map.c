@@ -3,7 +3,6 @@
 #include "run/name_map.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

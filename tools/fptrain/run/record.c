@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* record.c - see record.h; how it begins and goes on is in record_start.c. */
-#include "common/system.h"
-
 #include "run/record_file.h"
 
 #include <errno.h>

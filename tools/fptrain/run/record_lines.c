@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* record_lines.c - the part of record.h that reads a log, and needs no run. */
-#include "common/system.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* record_start.c - the files of a run that begins, and those of one that goes on. */
-#include "common/system.h"
-
 #include "run/record_file.h"
 
 #include <ctype.h>

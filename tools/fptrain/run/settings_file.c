@@ -4,8 +4,6 @@
  * inih cuts long lines and long names without a word, and takes an indented line for more of the value before; so its
  * lines come from a reader of ours, which refuses the first two, takes indents away and counts lines for the messages.
  */
-#include "common/system.h"
-
 #include <ctype.h>
 #include <ini.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
  * The directory is looked for beside the program, so that an installation may be moved: PREFIX/bin/../share, or share/
  * of the build tree; then where it was configured to be.
  */
-#include "common/system.h"
-
 #include "run/shelf.h"
 
 #include <dirent.h>

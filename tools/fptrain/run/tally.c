@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tally.c - see tally.h */
-#include "common/system.h"
-
 #include "run/tally.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* weights.c - see weights.h */
-#include "common/system.h"
-
 #include "run/weights.h"
 
 #include <fnmatch.h>
@@ -10,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/patterns.h"
+#include "base/words.h"
 #include "common/coded.h"
 #include "run/occupied.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* runs.c - the runs of a sweep as processes, and what they left behind. */
-#include "common/system.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
