@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -89,7 +90,8 @@ class FuzzReport:
         head = f"{self.format!r} {self.rounding.mode}, {tried} {self.dtype} inputs: "
         if not self.differences:
             return head + "no difference"
-        lines = [head + f"{self.count} differences in {len(self.differences)} classes"]
+        n, classes = self.count, len(self.differences)
+        lines = [head + f"{n} difference{'s' * (n > 1)} in {classes} class{'es' * (classes > 1)}"]
         return "\n".join(lines + [f"  {difference}" for difference in self.differences])
 
     __repr__ = __str__
@@ -219,7 +221,8 @@ def _operands(op: str, formats: list[Format], to: Format, count: int, seed: int,
 
 def _tensor(rng: np.random.Generator, block: int, i: int, carrier: Format, name: str) -> Numbers:
     """A tensor of one axis, the last block short at times: of numbers about as large as one another, of values and
-    midpoints, of little but zeros, or with a NaN or an infinity; sizes go through every exponent."""
+    midpoints, of little but zeros, or with a NaN or an infinity; sizes go through every exponent, and blocks of some
+    tensors differ in size."""
     n = max((block, 2 * block + block // 2 + 1, block - 1, 1, block + 1, block, 3 * block)[i % 7], 1)
     first, last = (math.frexp(size)[1] for size in (carrier.smallest, carrier.max / 16))
     e = first + i // 3 % (last - first) if i % 2 else int(rng.integers(-8, 9))
@@ -227,6 +230,8 @@ def _tensor(rng: np.random.Generator, block: int, i: int, carrier: Format, name:
     x = np.where(rng.random(n) < (0, 0, 0.9, 1)[i // 7 % 4], 0, x)
     x[rng.integers(n)] = rng.choice([1, -1, 1.5, x[0], 0, -0.0])
     x = np.ldexp(x, e + rng.integers(0, 4))
+    if i // 28 % 2:
+        x = np.ldexp(x, -rng.integers(0, 24, -(-n // block)).repeat(block)[:n])
     if i % 16 == 15:
         x[rng.integers(n)] = rng.choice([np.nan, np.inf, -np.inf])
     return x.astype(_numpy_dtype(name))
@@ -366,13 +371,17 @@ class _Search:
             if got is not None and want.scales is not None:  # s2fp8 has none
                 pairs.insert(0, ("scale", block, np.ravel(want.scales), np.ravel(got.scales)))
             for part, size, expected, other in pairs:
-                wrong = np.flatnonzero(~_same(expected, other, self.strict_nan))
+                differ = ~_same(expected, other, self.strict_nan)
+                zeros = (expected == 0) & (other == 0)
+                # Those that differ in the sign of a zero alone are told of where nothing else differs.
+                wrong = np.flatnonzero(differ if not (differ & ~zeros).any() else differ & ~zeros)
                 if not len(wrong):
                     continue
                 at, pair = int(wrong[0]) * size, (float(expected[wrong[0]]), float(other[wrong[0]]))
                 own = x[at - at % block:][:block].astype(np.float64)
                 amax = np.abs(own).max()
-                kind = ("nan" if np.isnan(amax) else "infinity" if np.isinf(amax) else "zero" if amax == 0 else
+                kind = ("signed-zero" if zeros[wrong[0]] else
+                        "nan" if np.isnan(amax) else "infinity" if np.isinf(amax) else "zero" if amax == 0 else
                         "short-block" if len(own) < block else "power-of-two" if np.frexp(amax)[0] == 0.5 else
                         "subnormal" if amax < carrier.smallest_normal else "normal")
                 self.take(f"{part}/{kind}", (np.count_nonzero(x), len(x), abs(np.frexp(amax)[1])),
@@ -449,8 +458,9 @@ class _Search:
 
 
 def fuzz(function: Callable[..., Any], format: Format | str, rounding: Rounding | str = "rne", *, op: str = "convert",
-         operands: Sequence[Format | str] | None = None, dtype: Any = "float32", inputs: int | None = None,
-         seed: int = 0, exhaustive: bool | None = None, strict_nan: bool = False, tensors: bool = False) -> FuzzReport:
+         operands: Format | str | Sequence[Format | str] | None = None, dtype: Any = "float32",
+         inputs: int | None = None, seed: int = 0, exhaustive: bool | None = None, strict_nan: bool = False,
+         tensors: bool = False) -> FuzzReport:
     """Looks for inputs on which somebody else's conversion to `format` differs from the library's.
 
     function: takes a one-dimensional array of `dtype` (a NumPy array; with tensors=True one of torch) and returns as
@@ -460,7 +470,7 @@ def fuzz(function: Callable[..., Any], format: Format | str, rounding: Rounding 
     format, rounding: what the function should do. Of stochastic rounding the law is tested: a right implementation
         fails in less than one of 10^6 runs; formats with scales have no such law.
     op: "convert", or an operation ("add", "mul", "fma", ...), which takes as many arrays as it has operands.
-    operands: their formats, which dtype must hold; None: `format`.
+    operands: their format, or a list of them, which dtype must hold; None: `format`.
     dtype: of the inputs: "float32", "float64", "float16", "bfloat16".
     exhaustive: all inputs; None: where they have 16 bits. Otherwise the boundaries of the format, then every exponent
         with ties at every place of the mantissa, then so many random `inputs` (None: 2^18; 4096 tensors; of stochastic
@@ -469,6 +479,10 @@ def fuzz(function: Callable[..., Any], format: Format | str, rounding: Rounding 
 
     Returns a FuzzReport: differences by class, each with its smallest example. ValueError for results of another shape.
     """
+    if not callable(function):
+        raise TypeError(f"fuzz: {function!r} cannot be called")
+    if inputs is not None and operator.index(inputs) < 0:
+        raise ValueError(f"inputs: {inputs} is less than 0")
     to, by = make_format(format), make_rounding(rounding)
     name = CARRIERS[carrier_of(dtype)]
     carrier = make_format(_FROM[name])
@@ -477,6 +491,8 @@ def fuzz(function: Callable[..., Any], format: Format | str, rounding: Rounding 
     if (to.is_blocked and by.is_stochastic) or (op != "convert" and (to.is_blocked or by.is_stochastic)):
         raise ValueError("stochastic rounding and formats with scales are tested on conversions, one of the two")
     n = _ARITY.get(op, 2)
+    if isinstance(operands, (str, Format)):
+        operands = [operands] * n
     formats = [carrier] if op == "convert" else [make_format(f) for f in operands or [to] * n]
     if len(formats) != n:
         raise ValueError(f"{op} has {n} operands, and {len(formats)} formats are named")

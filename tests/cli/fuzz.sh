@@ -132,6 +132,8 @@ crashes 'hangs: no result for 1 s; the input was 12 (0x41400000)' e4m3fn --again
     --signature f32-to-u8-array --hang-after 1 --inputs 0
 crashes 'casts.so:writes_on_array writes outside of its result; the input was ' e4m3fn \
     --against ./casts.so:writes_on_array --signature f32-to-u8-array --inputs 0
+crashes 'casts.so:writes_input writes to its input; the input was 1.4012' e4m3fn \
+    --against ./casts.so:writes_input --signature f32-to-u8-array --inputs 0
 crashes 'though none of it alone' e4m3fn --against ./casts.so:crashes_on_long --signature f32-to-u8-array --inputs 0
 # Where it also differs that comes first. Of many inputs the one from which no bit can be taken: just above 70.3.
 "$FPEMU" fuzz e4m3fn --against ./casts.so:crashes_above_70 $quick >out 2>err
@@ -267,6 +269,8 @@ differs 'element/short-block' mxfp4 --against-program "$directory/casts tensors"
 differs 'element/nan element/infinity' mxfp4 --against ./casts.so:mx_nan $values $quick
 differs 'scale/nan scale/infinity' mxfp4 --against ./casts.so:mx_nan_bytes $bytes $quick
 grep -q '^scale/nan .* nan (0xff)  ' out || failed "code of the scale: $(cat out)"
+differs 'element/signed-zero' mxfp4 --against ./casts.so:mx_signs $values $quick
+differs 'element/signed-zero' mxfp4 --against ./casts.so:mx_signs_bytes $bytes $quick
 crashes 'mx_whole writes outside of its result; the input was ' mxfp4 \
     --against ./casts.so:mx_whole $quick
 crashes 'crashed: Segmentation fault; the input was x[' mxfp4 --against ./casts.so:mx_crash $quick

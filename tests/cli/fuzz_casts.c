@@ -169,6 +169,14 @@ void writes_on_array(const float *x, uint8_t *codes, size_t n)
         codes[i] = 0;
 }
 
+/* Right results, and the input is used up. */
+void writes_input(float *x, uint8_t *codes, size_t n)
+{
+    right_array(x, codes, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] *= 2;
+}
+
 /* Only on arrays: no element is to blame. */
 void crashes_on_long(const float *x, uint8_t *codes, size_t n)
 {
@@ -229,7 +237,7 @@ uint8_t sr_one(float x)
 
 /* MX: 32 numbers of e2m1 share a power of two, the largest that brings the largest magnitude below 8. `scales` and
  * `elements` are the packed bytes, y the values; each may be NULL. */
-enum mx_defect { MX_RIGHT, MX_POWER, MX_SHORT, MX_NAN, MX_CRASH };
+enum mx_defect { MX_RIGHT, MX_POWER, MX_SHORT, MX_NAN, MX_CRASH, MX_SIGNS };
 
 static uint32_t e2m1_code(float x)
 {
@@ -258,7 +266,8 @@ static void mx_block(const float *x, float *y, uint8_t *scale, uint8_t *elements
     nan = nan && defect != MX_NAN;
     *scale = (uint8_t)(nan ? 255 : shared + 127);
     for (size_t k = 0; k < n; k++) {
-        const uint32_t code = nan ? 0 : e2m1_code(isnan(x[k]) ? 0 : ldexpf(x[k], -shared));
+        uint32_t code = nan ? 0 : e2m1_code(isnan(x[k]) ? 0 : ldexpf(x[k], -shared));
+        code = defect == MX_SIGNS && code == 8 ? 0 : code;
         const float value = ldexpf(values[code & 7], shared);
         y[k] = nan ? NAN : (code & 8) != 0 ? -value : value;
         elements[k / 2] = (uint8_t)(k % 2 == 0 ? code : elements[k / 2] | code << 4);
@@ -296,6 +305,7 @@ MX(mx_power, MX_POWER)
 MX(mx_short, MX_SHORT)
 MX(mx_nan, MX_NAN)
 MX(mx_crash, MX_CRASH)
+MX(mx_signs, MX_SIGNS)
 
 /* Whole blocks of a tensor with a short one. */
 void mx_whole(const float *x, float *y, size_t n)

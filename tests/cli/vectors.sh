@@ -237,7 +237,7 @@ fails 2 "leave 'out=' away" vectors fp32 --op dot --model 'fp32; out=fp16'
 fails 2 "character 5: found 'fp33'" vectors fp32 --op dot --model 'seq(fp33)'
 fails 2 'stochastic' vectors fp32 --op dot --model 'seq(fp16/sr)'
 fails 2 '--length' vectors fp32 --op dot --model fp32 --length 257
-fails 1 '--from: formats with scales have no codes' vectors mxfp4 --from nvfp4
+fails 2 "'nvfp4' and 'mxfp4' both have scales" vectors mxfp4 --from nvfp4
 fails 1 '--scales: formats with scales have no codes' vectors fp32 --op dot --model 'chunk(2,fp32)' --scales mxfp4
 fails 2 'expected SPEC' vectors
 "$FPEMU" vectors e4m3fn -o - >out || failed 'vectors to standard output'
@@ -247,7 +247,20 @@ holds ! -e -
 fails 2 "'xml' is none of" vectors e4m3fn --as xml
 fails 2 'neither before nor after' vectors e4m3fn --tininess now
 fails 2 'to floats' vectors 'fixed(8,4)' --tininess after
+
+# TestFloat's columns; IEEE 754's flags of signalling NaN, and where binary64 itself is tiny before rounding alone
+"$FPEMU" vectors fp16 --op fma --as testfloat >out || failed 'vectors --as testfloat'
+"$FPEMU" vectors fp16 --op fma --tininess after | sed 's/^. //; s/ 2\(.\)$/ 0\1/; s/ 3\(.\)$/ 1\1/' | cmp - out ||
+    failed 'testfloat and hex differ'
+for line in '7dff 3d9a 7e00 7e00 10' '0000 7c00 7e00 7e00 10' '7e00 0000 7c00 7e00 00'; do
+    grep -qx "$line" out || failed "testfloat: not $line"
+done
+"$FPEMU" vectors fp64 --op mul --tininess after | grep -qx '0 a008000000000000 1ff5555555555555 8010000000000000 01' ||
+    failed '--tininess after of binary64'
+fails 2 'testfloat names no mode' vectors fp16 --as testfloat -r rne,rtz
+fails 2 '--tininess is for' vectors mxfp4 --as testfloat
 fails 2 '--level' vectors e4m3fn --level 3
+fails 2 'no place in svh' vectors e4m3fn --as svh --classes
 fails 2 "rounding ''" vectors e4m3fn -r rne,
 fails 2 'gives no result' vectors e2m1 --nan error
 fails 2 "format 'nonsense'" vectors e4m3fn --from nonsense

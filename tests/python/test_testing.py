@@ -28,6 +28,22 @@ def test_quantizers():
         fails(text, testing.assert_quantizes, lambda x, verb=verb: verb(x, "mx(e2m1,rule=ceil)"), "mxfp4")
     contiguous = lambda x: fpemu.quantize(x, "mxfp4") if x.flags.c_contiguous else x
     fails("element", testing.assert_quantizes, contiguous, "mxfp4")
+
+    def unclamped(x):
+        """Elements of 7 and more of a block's scale are lost, which takes a block far below the tensor's largest."""
+        scales, _, (_, d) = fpemu.scales(x, "nvfp4")
+        with np.errstate(all="ignore"):
+            end = 7 * np.float64(d) * scales.repeat(16)[: len(x)]
+            return np.where(~(np.abs(x) >= end) | (end == 0), fpemu.quantize(x, "nvfp4"), np.copysign(np.float32(0), x))
+
+    fails("element/normal", testing.assert_quantizes, unclamped, "nvfp4")
+    fails(r"in 1 class\n  element/signed-zero: \d+, such as .*, which is -0.0, not 0.0$", testing.assert_quantizes,
+          lambda x: fpemu.quantize(x, "mxfp4") + 0, "mxfp4")
+    testing.assert_quantizes(lambda a, b: fpemu.add(a, b, "fp16"), "fp16", op="add", operands="e5m2")
+    with pytest.raises(ValueError, match="inputs: -1 is less than 0"):
+        testing.assert_quantizes(np.abs, "fp16", inputs=-1)
+    with pytest.raises(TypeError, match="3 cannot be called"):
+        testing.assert_quantizes(3, "fp16")
     testing.assert_quantizes(lambda x: fpemu.quantize(x, "e5m2"), "e5m2", dtype="float16")
     fails(r"signed-zero: 1, such as -0.0 .*, which is -0.0, not 0.0", testing.assert_quantizes,
           lambda x: np.where(x == 0, np.float16(0), fpemu.quantize(x, "e5m2")), "e5m2", dtype="float16")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu_dpi.h - libfpemu for a simulator, by plain integers: SystemVerilog's DPI-C (fpemu_dpi.svh), a formal tool's C
- * side, or any C and C++ program.
+ * side, or any C and C++ program (C links libm too).
  *
  * Formats and models are handles from texts; numbers are codes, right-aligned. Calls return 0, or -1 where they refuse;
  * fpemu_dpi_error() says why. Nothing is allocated; calls of several threads at a time are not allowed.

@@ -53,8 +53,10 @@ static const char help[] =
     "                        (memh and csv name the case of sums and tensors)\n"
     "                        svh: no vectors, but localparams of SystemVerilog for those of memh:\n"
     "                        how many there are, and where each field is\n"
+    "                        testfloat: what testfloat_ver reads; --tininess is after by default\n"
     "      --tininess WHEN   before or after rounding: flag 02 is IEEE 754's underflow, a tiny and\n"
-    "                        inexact result (default: 02 is our counter, a result of zero)\n"
+    "                        inexact result (default: 02 is our counter, a result of zero); 10 is\n"
+    "                        raised by signalling NaN\n"
     "      --classes         names the classes of the operands (of sums and tensors: of the result)\n"
     "                        and the case of rounding, behind each vector\n"
     "      --cover           prints how many vectors there are of each of these, aims at those that\n"
@@ -200,25 +202,41 @@ static unsigned flags_of(const fpemu_stats *s)
            (s->invalid ? FLAG_INVALID : 0u) | (s->subnormal ? FLAG_SUBNORMAL : 0u);
 }
 
-/* IEEE 754's underflow in place of ours: the exact result, or what it rounds to as if exponents had no end, is below
- * the smallest normal number, and the result inexact. */
+/* A NaN of an operand whose first bit of the mantissa, the quiet one, is 0. */
+static bool is_signalling(const fpemu_format *format, uint64_t code)
+{
+    return format->kind == FPEMU_KIND_FLOAT && format->specials == FPEMU_SPECIALS_IEEE && format->mantissa_bits > 0 &&
+           isnan(fpemu_decode_one_f64(format, code)) && (code >> (format->mantissa_bits - 1) & 1) == 0;
+}
+
+/* IEEE 754's flags in place of ours. Underflow: the exact result, or what it rounds to as if exponents had no end, is
+ * below the smallest normal number, and the result inexact. To find that, the result is 2^up times larger, among
+ * binary64's normal numbers; `up` is even or odd so that ties of a format without a mantissa, which look at the
+ * exponent, go the same way. */
 static void judge_tininess(const bench *b, const fpemu_rounding *rounding, vector *v)
 {
-    double x[OPERATION_MOST] = {0, 0, 0};
-    const double normal = fpemu_format_min_normal(&b->to);
+    const fpemu_operation code = b->what->code;
+    const bool root = code == FPEMU_OPERATION_SQRT,
+               product = code == FPEMU_OPERATION_MUL || code == FPEMU_OPERATION_DIV || code == FPEMU_OPERATION_FMA;
+    const int up = 64 + ((b->to.bias + 1) & 1);
+    double x[OPERATION_MOST] = {0, 0, 0}, raw[OPERATION_MOST] = {0, 0, 0}, y;
+    const double *const operands[] = {&x[0], &x[1], &x[2]};
+    fpemu_format wide;
     if (b->tininess == TININESS_OURS)
         return;
-    for (int k = 0; k < b->what->operands; k++)
-        x[k] = fpemu_decode_one_f64(&b->from[k], v->code[k]);
-    double exact = operation_exact(b->what, x), limit = normal;
-    if (b->tininess == TININESS_AFTER && exact != 0 && fabs(exact) < normal) { /* as 1 to 2, among normal numbers */
-        const int e = ilogb(exact), odd = (e + b->to.bias) & 1; /* without a mantissa ties look at the exponent */
-        fpemu_format wide;
-        cli_check(fpemu_format_float(&wide, 5, b->to.mantissa_bits, 14 + odd, FPEMU_SPECIALS_IEEE, 1), b->spec);
-        exact = fpemu_quantize_one_f64(&wide, rounding, ldexp(exact, -e), 0);
-        limit = ldexp(normal, -e);
+    for (int k = 0; k < b->what->operands; k++) {
+        raw[k] = fpemu_decode_one_f64(&b->from[k], v->code[k]);
+        x[k] = ldexp(raw[k], root ? 2 * up : product && k == 1 ? 0 : up);
+        v->flags |= is_signalling(&b->from[k], v->code[k]) ? FLAG_INVALID : 0u;
     }
-    const bool tiny = exact != 0 && fabs(exact) < limit;
+    const double none = isnan(raw[0]) || isnan(raw[1]) ? 0 : raw[0] * raw[1]; /* infinity times zero, plus NaN */
+    v->flags |= code == FPEMU_OPERATION_FMA && isnan(none) ? FLAG_INVALID : 0u;
+    cli_check(fpemu_format_float(&wide, 11, b->to.mantissa_bits, 1023, FPEMU_SPECIALS_IEEE, 1), b->spec);
+    if (b->tininess == TININESS_AFTER)
+        operation_run(b->what, &wide, rounding, 1, operands, &y, NULL, b->spec);
+    else
+        y = operation_exact(b->what, x);
+    const bool tiny = fabs(y) < ldexp(fpemu_format_min_normal(&b->to), up); /* what is inexact is no zero */
     v->flags = (v->flags & ~(unsigned)FLAG_UNDERFLOW) | (tiny && (v->flags & FLAG_INEXACT) ? FLAG_UNDERFLOW : 0u);
 }
 
@@ -322,20 +340,26 @@ static int digits(const field *x)
     return (int)(x->bits + 3) / 4;
 }
 
-static void print_codes(const bench *b, const vector *v, char between)
+static void print_codes(const bench *b, const vector *v, char between, unsigned flags)
 {
     FILE *file = b->out.file;
     const uint64_t *code = v->code;
-    fprintf(file, "%x", v->mode_number);
     for (int f = 0; f < b->field_count; f++)
         for (size_t k = 0; k < b->fields[f].count; k++)
-            fprintf(file, "%c%0*" PRIx64, between, digits(&b->fields[f]), *code++);
-    fprintf(file, "%c%02x", between, v->flags);
+            fprintf(file, "%0*" PRIx64 "%c", digits(&b->fields[f]), *code++, between);
+    fprintf(file, "%02x", flags);
+}
+
+static void print_testfloat(const bench *b, const vector *v)
+{
+    print_codes(b, v, ' ', v->flags & ~(unsigned)FLAG_SUBNORMAL);
+    fputc('\n', b->out.file);
 }
 
 static void print_hex(const bench *b, const vector *v)
 {
-    print_codes(b, v, ' ');
+    fprintf(b->out.file, "%x ", v->mode_number);
+    print_codes(b, v, ' ', v->flags);
     fprintf(b->out.file, "%s%s\n", b->classes ? " " : "", b->classes ? v->classes : "");
 }
 
@@ -401,7 +425,8 @@ static void print_memh(const bench *b, const vector *v)
     if (v->name != NULL || b->classes)
         fprintf(b->out.file, "// %s%s%s\n", v->name != NULL ? v->name : "", v->name != NULL && b->classes ? " " : "",
                 b->classes ? v->classes : "");
-    print_codes(b, v, '_');
+    fprintf(b->out.file, "%x_", v->mode_number);
+    print_codes(b, v, '_', v->flags);
     fputc('\n', b->out.file);
 }
 
@@ -460,11 +485,9 @@ typedef struct form {
     void (*print)(const bench *b, const vector *v);
     void (*end)(const bench *b);
 } form;
-static const form forms[] = {{"hex", NULL, print_hex, NULL},
-                             {"memh", head_memh, print_memh, NULL},
-                             {"csv", head_csv, print_csv, NULL},
-                             {"svh", NULL, NULL, print_svh},
-                             {NULL, NULL, NULL, NULL}};
+static const form forms[] = {
+    {"hex", NULL, print_hex, NULL}, {"memh", head_memh, print_memh, NULL},      {"csv", head_csv, print_csv, NULL},
+    {"svh", NULL, NULL, print_svh}, {"testfloat", NULL, print_testfloat, NULL}, {NULL, NULL, NULL, NULL}};
 
 static int row_columns(const bench *b)
 {
@@ -733,7 +756,7 @@ static const form *find_form(const char *name)
     while (f->name != NULL && strcmp(f->name, name) != 0)
         f++;
     if (f->name == NULL)
-        cli_usage("--as: '%s' is none of: hex memh csv svh", name);
+        cli_usage("--as: '%s' is none of: hex memh csv svh testfloat", name);
     return f;
 }
 
@@ -784,7 +807,7 @@ static void read_tininess(bench *b, const char *when)
     if (strcmp(when, "before") != 0 && strcmp(when, "after") != 0)
         cli_usage("--tininess: '%s' is neither before nor after", when);
     if (b->kind != OPERATIONS || b->to.kind != FPEMU_KIND_FLOAT)
-        cli_usage("--tininess: of conversions and operations to floats");
+        cli_usage("--tininess is for conversions and operations to floats");
     b->tininess = strcmp(when, "before") == 0 ? TININESS_BEFORE : TININESS_AFTER;
 }
 
@@ -880,6 +903,8 @@ static void start(bench *b, const request *q)
         cli_usage("vectors: --shape is for --op gemm");
     if (converts)
         other = cli_format(from);
+    if (b->to.scaling != FPEMU_SCALING_NONE && other.scaling != FPEMU_SCALING_NONE)
+        cli_usage("--from: '%s' and '%s' both have scales; name a format of single numbers for one", from, b->spec);
     if (products && q->dot.length > 0)
         cli_usage("vectors: --length is for --op dot and formats with scales; gemm takes --shape");
     if (sums || products)
@@ -903,6 +928,13 @@ int cmd_vectors(int argc, char **argv)
         cli_usage("vectors: --cover prints a table alone; for the vectors name a file with -o");
     if (prints)
         q.output = NULL;
+    const bool testfloat = b.form->print == print_testfloat;
+    if (q.classes && (testfloat || b.form->print == NULL))
+        cli_usage("vectors: --classes has no place in %s", b.form->name);
+    if (testfloat && q.mode_count > 1)
+        cli_usage("vectors: testfloat names no mode: one -r for each file");
+    if (testfloat && q.tininess == NULL)
+        q.tininess = "after";
     b.classes = q.classes;
     b.cover = q.cover;
     b.seed = q.dot.seed;

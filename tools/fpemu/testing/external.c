@@ -99,41 +99,60 @@ static void call_scalar(external_shared *s, function f, const external_signature
 
 enum { GUARD = 256, GUARD_BYTE = 0x5a };
 
-/* The function writes between guard bytes, and its result is copied. At the machine's level pointers of all types are
- * alike, as `void *` is to C for data. False: a guard byte changed. */
-static bool call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
+/* A copy for the function, between guard bytes; the last is for the result. */
+static char *enter(int which, const void *data, size_t bytes)
 {
-    static double room[GUARD / sizeof(double) + EXTERNAL_BATCH + GUARD / sizeof(double)];
-    const size_t bytes = n * s->results * signature_size(signature->out);
-    char *y = (char *)room + GUARD, *out = (char *)s->out + first * s->results * signature_size(signature->out);
-    const size_t in = first * s->width * signature_size(signature->in);
-    const void *a = (const char *)s->in[0] + in, *b = (const char *)s->in[1] + in, *c = (const char *)s->in[2] + in;
-    memset(y - GUARD, GUARD_BYTE, GUARD);
-    memcpy(y, out, bytes);
-    memset(y + bytes, GUARD_BYTE, GUARD);
-    n *= s->width;
-    switch (signature->operands) {
-    case 1: ((void (*)(const void *, void *, size_t))f.any)(a, y, n); break;
-    case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(a, b, y, n); break;
-    default: ((void (*)(const void *, const void *, const void *, void *, size_t))f.any)(a, b, c, y, n); break;
-    }
-    memcpy(out, y, bytes);
+    static double rooms[EXTERNAL_OPERANDS + 1][GUARD / sizeof(double) + EXTERNAL_BATCH + GUARD / sizeof(double)];
+    char *copy = (char *)rooms[which] + GUARD;
+    memset(copy - GUARD, GUARD_BYTE, GUARD);
+    memcpy(copy, data, bytes);
+    memset(copy + bytes, GUARD_BYTE, GUARD);
+    return copy;
+}
+
+static bool is_guarded(const char *copy, size_t bytes)
+{
     bool whole = true;
     for (size_t i = 0; i < GUARD; i++)
-        whole = whole && y[-1 - (ptrdiff_t)i] == GUARD_BYTE && y[bytes + i] == GUARD_BYTE;
+        whole = whole && copy[-1 - (ptrdiff_t)i] == GUARD_BYTE && copy[bytes + i] == GUARD_BYTE;
     return whole;
 }
 
-static bool call_array(external_shared *s, function f, const external_signature *signature, size_t n)
+/* At the machine's level pointers of all types are alike, as `void *` is to C for data. 'w': it wrote outside of its
+ * result, 'i': to an input, else 'y'. */
+static char call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
+{
+    const size_t bytes = n * s->results * signature_size(signature->out);
+    const size_t size = s->width * signature_size(signature->in), read = n * size;
+    char *out = (char *)s->out + first * s->results * signature_size(signature->out);
+    char *y = enter(EXTERNAL_OPERANDS, out, bytes), *x[EXTERNAL_OPERANDS];
+    for (int k = 0; k < signature->operands; k++)
+        x[k] = enter(k, (const char *)s->in[k] + first * size, read);
+    n *= s->width;
+    switch (signature->operands) {
+    case 1: ((void (*)(const void *, void *, size_t))f.any)(x[0], y, n); break;
+    case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(x[0], x[1], y, n); break;
+    default: ((void (*)(const void *, const void *, const void *, void *, size_t))f.any)(x[0], x[1], x[2], y, n); break;
+    }
+    memcpy(out, y, bytes);
+    char answer = is_guarded(y, bytes) ? 'y' : 'w';
+    for (int k = 0; k < signature->operands; k++)
+        if (!is_guarded(x[k], read) || memcmp(x[k], (const char *)s->in[k] + first * size, read) != 0)
+            answer = 'i';
+    return answer;
+}
+
+static char call_array(external_shared *s, function f, const external_signature *signature, size_t n)
 {
     if (!s->one_by_one)
         return call_slice(s, f, signature, 0, n);
     for (size_t i = 0; i < n; i++) {
         s->at = i;
-        if (!call_slice(s, f, signature, i, 1))
-            return false;
+        const char answer = call_slice(s, f, signature, i, 1);
+        if (answer != 'y')
+            return answer;
     }
-    return true;
+    return 'y';
 }
 
 static function load(external *f)
@@ -159,15 +178,15 @@ static _Noreturn void work(external *f, int channel)
     while (send(channel, &answer, 1, MSG_NOSIGNAL) == 1 && recv(channel, &n, sizeof n, 0) == (ssize_t)sizeof n)
         if (!f->signature.array)
             call_scalar(f->shared, converter, &f->signature, (size_t)n);
-        else if (!call_array(f->shared, converter, &f->signature, (size_t)n))
-            answer = 'w';
+        else
+            answer = call_array(f->shared, converter, &f->signature, (size_t)n);
     _exit(0);
 }
 
 enum { LATE = -1, STUCK = -2 };
 
-/* The answer of the child: 'y' or 'n', 'w' where a function wrote outside of its result, 0 where it has ended without
- * one, LATE past the deadline, STUCK where it has been at one input for longer than `patience`. */
+/* The answer of the child: 'y' or 'n', 'w' or 'i' where a function wrote elsewhere than to its result, 0 where it has
+ * ended without one, LATE past the deadline, STUCK where it has been at one input for longer than `patience`. */
 static int await(external *f, double deadline, double patience)
 {
     size_t at = f->shared->at;
@@ -225,12 +244,12 @@ static external_end worker_hangs(external *f)
 }
 
 /* What else it wrote to is not known: it is not asked again. */
-static external_end worker_writes_outside(external *f)
+static external_end worker_writes_outside(external *f, int answer)
 {
     f->failed_at = f->shared->at;
     close_worker(f);
     f->failing = EXTERNAL_OUTSIDE;
-    describe(f, "%.120s writes outside of its result", f->name);
+    describe(f, "%.120s writes %s", f->name, answer == 'i' ? "to its input" : "outside of its result");
     return EXTERNAL_FAILED;
 }
 
@@ -298,8 +317,8 @@ static external_end find_element(external *f, size_t n, double deadline)
         return worker_died(f);
     if (answer == STUCK)
         return worker_hangs(f);
-    if (answer == 'w')
-        return worker_writes_outside(f);
+    if (answer == 'w' || answer == 'i')
+        return worker_writes_outside(f, answer);
     close_worker(f);
     f->failed_at = EXTERNAL_NOWHERE;
     return EXTERNAL_FAILED;
@@ -327,8 +346,8 @@ static external_end run_library(external *f, size_t n, double deadline)
     if (answer == 'y')
         return EXTERNAL_DONE;
     const external_end end = answer == STUCK ? worker_hangs(f)
-                             : answer == 'w' ? worker_writes_outside(f)
-                                             : worker_died(f);
+                             : answer == 0   ? worker_died(f)
+                                             : worker_writes_outside(f, answer);
     f->good = whole ? 0 : f->failed_at;
     return whole ? find_element(f, n, deadline) : end;
 }

@@ -29,7 +29,7 @@ typedef enum external_failing {
     EXTERNAL_TOO_MANY, /* results */
     EXTERNAL_TOO_FEW,
     EXTERNAL_UNREADABLE, /* something that is no result */
-    EXTERNAL_OUTSIDE,    /* wrote before or past the room of a result; told of arrays */
+    EXTERNAL_OUTSIDE,    /* wrote elsewhere than to a result, as to an input; told of arrays */
     EXTERNAL_FAILINGS
 } external_failing;
 

@@ -30,6 +30,7 @@ typedef enum tensors_kind {
     TENSORS_LIMIT,     /* the scale is the smallest or the largest that there is */
     TENSORS_SUBNORMAL, /* all elements, in the function's own type */
     TENSORS_OTHER,
+    TENSORS_SIGNS, /* of zeros */
     TENSORS_KINDS
 } tensors_kind;
 
@@ -61,8 +62,12 @@ static void fill(tensors *t, blocks *cases, uint64_t i, double *x)
     uint64_t codes[TENSORS_LONGEST];
     const unsigned turn = (unsigned)(i % (2 * BLOCKS_RANDOM)), which = turn < BLOCKS_RANDOM ? turn : BLOCKS_RANDOM;
     blocks_codes(cases, which, which < BLOCKS_RANDOM ? i / (2 * BLOCKS_RANDOM) : i, codes);
-    for (size_t k = 0; k < t->length; k++)
-        x[k] = fpemu_decode_one_f64(&cases->other, codes[k]);
+    /* Where scales stand below one of the tensor, the last block is smaller than others by turns. */
+    const uint64_t less = cases->part && i % 3 == 0 ? inputs_random(t->seed, 54, i) % 24 : 0;
+    for (size_t k = 0; k < t->length; k++) {
+        const double one = fpemu_decode_one_f64(&cases->other, codes[k]);
+        x[k] = k / t->block == (t->length - 1) / t->block ? inputs_fit(&cases->other, ldexp(one, -(int)less)) : one;
+    }
 }
 
 /* Tensors of the lengths of a block, and of others. */
@@ -174,8 +179,8 @@ static void put_down(tensors *t, tensors_part part, tensors_kind kind, const dou
                      number got)
 {
     static const char *const parts[] = {"tensor-scale", "scale", "element", "stray-bits"};
-    static const char *const kinds[] = {"nan",          "infinity", "zero",      "short-block",
-                                        "power-of-two", "limit",    "subnormal", "normal"};
+    static const char *const kinds[] = {"nan",   "infinity",  "zero",   "short-block", "power-of-two",
+                                        "limit", "subnormal", "normal", "signed-zero"};
     char value[NUMBER_SIZE];
     outcome *o = take(t, (int)part * TENSORS_KINDS + (int)kind, parts[part], kinds[kind], x);
     if (o == NULL)
@@ -183,6 +188,12 @@ static void put_down(tensors *t, tensors_part part, tensors_kind kind, const dou
     snprintf(o->expected, sizeof o->expected, "[%zu] %s (0x%" PRIx64 ")", place, number_print(value, expected.value),
              expected.code);
     snprintf(o->got, sizeof o->got, "%s (0x%" PRIx64 ")", number_print(value, got.value), got.code);
+}
+
+/* Only signs differ, which is told of a block where nothing else does. */
+static bool are_zeros(number a, number b)
+{
+    return a.value == 0 && b.value == 0;
 }
 
 /* A block of packed bytes: its scale, else the first element. Where both scales are NaN, elements mean nothing. */
@@ -208,12 +219,14 @@ static bool compare_codes(tensors *t, const double *x, uint64_t block, const uin
     double values[2][TENSORS_LONGEST];
     cli_check(fpemu_unpack_blocks(&s->format, FPEMU_TYPE_F64, &shape, block, 1, expected, values[0]), s->spec);
     cli_check(fpemu_unpack_blocks(&s->format, FPEMU_TYPE_F64, &shape, block, 1, got, values[1]), s->spec);
-    for (size_t k = 0; k < extent.elements; k++) {
+    for (size_t i = 0; i < 2 * extent.elements; i++) {
+        const size_t k = i % extent.elements;
+        const bool zeros = i >= extent.elements;
         const uint64_t bit = 8 * extent.offset + k * layout.element_bits;
         const number a = {values[0][k], blocks_bits(expected, bit, (unsigned)layout.element_bits)};
         const number b = {values[1][k], blocks_bits(got, bit, (unsigned)layout.element_bits)};
-        if (!difference_same(s, a, b)) {
-            put_down(t, TENSORS_ELEMENT, kind, x, (size_t)extent.first + k, a, b);
+        if (!difference_same(s, a, b) && are_zeros(a, b) == zeros) {
+            put_down(t, TENSORS_ELEMENT, zeros ? TENSORS_SIGNS : kind, x, (size_t)extent.first + k, a, b);
             return true;
         }
     }
@@ -249,11 +262,14 @@ static void compare_values(tensors *t, const double *x, const void *expected, co
     const external_type type = t->s->other.signature.out;
     for (size_t first = 0; first < t->length; first += t->block) {
         const size_t end = first + t->block < t->length ? first + t->block : t->length;
-        for (size_t k = first; k < end; k++) {
+        for (size_t i = 0; i < 2 * (end - first); i++) {
+            const size_t k = first + i % (end - first);
+            const bool zeros = i >= end - first;
             const number a = difference_number(type, NULL, number_load_code(expected, signature_size(type), k));
             const number b = difference_number(type, NULL, number_load_code(got, signature_size(type), k));
-            if (!difference_same(t->s, a, b)) {
-                put_down(t, TENSORS_ELEMENT, kind_of(t, x + first, end - first, 1), x, k, a, b);
+            if (!difference_same(t->s, a, b) && are_zeros(a, b) == zeros) {
+                const tensors_kind kind = zeros ? TENSORS_SIGNS : kind_of(t, x + first, end - first, 1);
+                put_down(t, TENSORS_ELEMENT, kind, x, k, a, b);
                 break;
             }
         }
