@@ -14,5 +14,5 @@ examples_scaled_blocks_LDADD = lib/libfpemu.la
 EXTRA_DIST += examples/python/README.md examples/python/cast.py examples/python/fp4.ipynb examples/python/gpt.py \
 	examples/python/layers.py
 
-# Run by tests/cli/fptrain_arrays.sh.
-EXTRA_DIST += examples/fptrain/spirals.py
+# Run by tests/cli/fptrain_arrays.sh and fptrain_export.sh.
+EXTRA_DIST += examples/fptrain/events.py examples/fptrain/spirals.py

@@ -71,7 +71,7 @@ refused "tensor 'linear1.weight' is 8x784, but linear1.weight of the network is 
 mkdir log
 cp run/settings.ini log
 ln -s /dev/zero log/log.jsonl
-for output in '-o page.html' '--csv log.csv' '--tensorboard board'; do
+for output in '-o page.html' '--csv log.csv'; do
     refused 'log/log.jsonl: a line of more than 67108864 bytes' report log $output
 done
 # So has a summary; and no log takes what its lists would make together.

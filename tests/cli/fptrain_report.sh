@@ -43,7 +43,7 @@ done
 cp one/log.jsonl kept
 fails_report 'one/log.jsonl belongs to a run' one -o one/log.jsonl
 fails_report 'one/settings.ini belongs to a run' one --tables one/settings.ini
-for option in -o --tables --csv --plots --tensorboard; do
+for option in -o --tables --csv --plots; do
     fails_report "'-' is not taken for standard output" one $option -
 done
 holds ! -e -
@@ -171,8 +171,8 @@ for leftover in .*.??????; do
     [ ! -e "$leftover" ] || failed "left behind: $leftover"
 done
 fails_report 'none/settings.ini: No such file' none -o no.html
-fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR, --csv FILE or --tensorboard DIR expected' one
-fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR, --csv FILE or --tensorboard DIR expected' -o no.html
+fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR or --csv FILE expected' one
+fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR or --csv FILE expected' -o no.html
 fails_report 'no/page.html: No such file' one -o no/page.html
 mkdir bad
 cp one/settings.ini bad
@@ -181,7 +181,7 @@ fails_report 'bad/log.jsonl:2: no JSON object with a step' bad -o no.html
 # A log that cannot be read is no log without lines.
 rm bad/log.jsonl
 mkdir bad/log.jsonl
-for output in '-o no.html' '--tables no.html' '--csv no.html' '--tensorboard no.board'; do
+for output in '-o no.html' '--tables no.html' '--csv no.html'; do
     fails_report 'bad/log.jsonl: Is a directory' bad $output
 done
 rmdir bad/log.jsonl
@@ -270,14 +270,12 @@ fptrain: report: 'runs/adaptive-s4' has not ended, step 20: it is in no mean
 fptrain: report: 'runs/adaptive-s2' and 'runs/adaptive-s5' have the same settings and the same seed, 2: no mean is over both
 END
 same expected.err err
-for output in --csv --tensorboard; do
-    "$FPTRAIN" report runs/curves.svg runs/fp32 $output left.out$output 2>err || failed "$output: $(cat err)"
-    holds "$(wc -l <err)" -eq 1
-done
+"$FPTRAIN" report runs/curves.svg runs/fp32 --csv left.out 2>err || failed "--csv: $(cat err)"
+holds "$(wc -l <err)" -eq 1
 fails_report "directories of runs and -o FILE" -o no.html
 "$FPTRAIN" report runs/curves.svg -o no.html 2>err && failed 'a page of no run'
 grep -q 'directories of runs' err || failed "a page of no run: $(cat err)"
-rm -r runs/none runs/curves.svg runs/adaptive-s4 runs/adaptive-s5 left.out*
+rm -r runs/none runs/curves.svg runs/adaptive-s4 runs/adaptive-s5 left.out
 # Another seed of the data is another group, and its column says so.
 mkdir other
 printf '[data]\nseed = 5\n' >other/settings.ini
@@ -362,7 +360,7 @@ fails_report '--oracle and --notes are for --tables' one -o page.html --notes x
 ln -s pages/one.html linked.html
 mkdir pages
 for two in '-o pages/one.html --tables pages/../pages/one.html' '--tables linked.html --csv pages/one.html' \
-    '-o linked.html --csv linked.html' '-o pages --plots pages/' '--csv pages --tensorboard ./pages'; do
+    '-o linked.html --csv linked.html' '-o pages --plots pages/'; do
     set -- $two
     fails_report "$1 and $3 are the same: " one $two
     holds -z "$(ls pages)"
@@ -376,7 +374,7 @@ done
 holds -s pages/one.html -a -s pages/loss.svg
 rm -r pages
 mkdir pages
-fails_report '--tensors is for --tables, --plots, --csv and --tensorboard' one -o page.html --tensors '*.v'
+fails_report '--tensors is for --tables, --plots and --csv' one -o page.html --tensors '*.v'
 fails_report 'no/plots: No such file' one --plots no/plots
 fails_report 'no/t.md: No such file' one --tables no/t.md
 
@@ -399,7 +397,7 @@ sed -i '1s/0123/4567/' copied/log.jsonl
 "$FPTRAIN" report same copied --tables t.md || failed 'two runs of one seed'
 holds "$(grep -c '^| \(same\|copied\) (not ended) |.* 1 |' t.md)" -eq 2
 # Patterns and notes that nothing has are slips of the pen; a run that is still going on may come to a note.
-for output in '--tables twin.md' '--csv twin.csv' '--tensorboard twin.board'; do
+for output in '--tables twin.md' '--csv twin.csv'; do
     fails_report "--tensors: no tensor in the logs fits 'zzz*'" one same --tensors 'zzz*' $output
 done
 "$FPTRAIN" report one same --tensors 'a.v' --csv t.csv || failed 'a tensor of one of two runs'
@@ -408,7 +406,7 @@ printf '{"log":2,"run":"0","machine":{"number":5},"counters":["count"],"names":{
 cp one/settings.ini begun
 "$FPTRAIN" report begun --tensors 'zzz*' --csv begun.csv || failed 'a tensor that may come'
 fails_report "--notes: no run has a note 'zz'" one --tables twin.md --notes 'ratio <r>,zz'
-holds ! -e twin.md -a ! -e twin.csv -a ! -e twin.board
+holds ! -e twin.md -a ! -e twin.csv
 "$FPTRAIN" report one same --tables t.md --notes zz || failed 'a note that may come'
 # A summary that is there is read, or said not to be.
 mkdir copied/summary.json
@@ -421,7 +419,7 @@ fails_report 'copied/summary.json: no JSON' copied -o twin.html
 mkdir clipped
 cp one/settings.ini clipped
 printf '{"step":1,"loss":1,"clipping":{"largest":0.5,"parts":2,"clipped":1,"steps_clipped_so_far":3}}\n' >clipped/log.jsonl
-"$FPTRAIN" report clipped --csv clipped.csv --tensorboard clipped.board || failed 'the numbers of clipping'
+"$FPTRAIN" report clipped --csv clipped.csv || failed 'the numbers of clipping'
 {
     echo run,step,name,value
     for line in loss,1 clipping/largest,0.5 clipping/parts,2 clipping/clipped,1 clipping/steps_clipped_so_far,3; do
@@ -429,9 +427,6 @@ printf '{"step":1,"loss":1,"clipping":{"largest":0.5,"parts":2,"clipped":1,"step
     done
 } >expected.csv
 same expected.csv clipped.csv
-for name in largest parts clipped steps_clipped_so_far; do
-    grep -qF "clipping/$name" clipped.board/clipped/events.out.tfevents.fptrain || failed "clipping/$name as an event"
-done
 
 # What each tensor has would make a small log a large table: few counters, short names.
 for run in many long longold; do

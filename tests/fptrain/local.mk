@@ -3,7 +3,6 @@ TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrai
 TRAINER_METHODS_TESTS = \
 	tests/fptrain/assign \
 	tests/fptrain/estimate \
-	tests/fptrain/events \
 	tests/fptrain/functions \
 	tests/fptrain/models \
 	tests/fptrain/muppet \
@@ -20,9 +19,6 @@ tests_fptrain_assign_LDADD = tools/libfptrain.la
 tests_fptrain_estimate_SOURCES = tests/fptrain/estimate.c tests/fptrain/expect.h
 tests_fptrain_estimate_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_estimate_LDADD = tools/libfptrain.la
-tests_fptrain_events_SOURCES = tests/fptrain/events.c tests/fptrain/expect.h
-tests_fptrain_events_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_events_LDADD = tools/libfptrain.la
 tests_fptrain_functions_SOURCES = tests/fptrain/functions.c tests/fptrain/expect.h
 tests_fptrain_functions_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_functions_LDADD = tools/libfptrain.la

@@ -98,7 +98,7 @@ mkdir -p demo && cp -R a demo/fp8-scaled
 refuses "demo/fp8-scaled holds a run already: --force" "$fptrain" demo demo
 refuses "at most a directory" "$fptrain" demo demo other
 refuses "at most a directory" "$fptrain" demo ''
-for output in -o --tables --plots --csv --tensorboard; do
+for output in -o --tables --plots --csv; do
     refuses "the name of the output is empty" "$fptrain" report a $output ''
 done
 refuses "the name of a file to read is empty" "$fptrain" export '' -o weights

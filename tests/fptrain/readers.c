@@ -2,10 +2,9 @@
 /* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. What
  * Python wrote is read in cli/fptrain_data.sh and cli/fptrain_text.sh. */
 #define _POSIX_C_SOURCE 200809L
+#include "data/readers.h"
 #include "common/json.h"
 #include "data/dataset.h"
-#include "data/idx.h"
-#include "data/text.h"
 
 #include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
 

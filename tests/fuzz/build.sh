@@ -44,10 +44,10 @@ for file in "$top"/tools/common/*.c "$top"/tools/fpemu/{cli,files,plans,reports}
     [ "$file" = fpemu/reports/fuzz_report.c ] || command_files+=("${file%.c}") # it goes with a command that is not here
 done
 trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,temporary}
-    fptrain/base/{base,checkpoint,csv_field,listing,number,source}
+    fptrain/base/{base,checkpoint,listing,source,words}
     fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}
     fptrain/run/{name_map,record_lines,settings,settings_file,shelf} fptrain/estimate/time fptrain/engine/{graph,op}
-    fptrain/report/{csv,events,log_lines,log_values,run_data,tensorboard})
+    fptrain/report/{csv,log_lines,log_values,run_data})
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     file=${file#"$top"/tools/}
     trainer_files+=("${file%.c}")

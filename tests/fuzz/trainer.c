@@ -10,19 +10,14 @@
 
 #include "base/checkpoint.h"
 #include "data/array.h"
-#include "data/arrays.h"
-#include "data/cifar.h"
 #include "data/dataset.h"
-#include "data/idx.h"
 #include "data/raster.h"
-#include "data/text.h"
-#include "data/tokens.h"
+#include "data/readers.h"
 #include "estimate/time.h"
 #include "models/model.h"
 #include "models/network_text.h"
 #include "report/csv.h"
 #include "report/run_data.h"
-#include "report/tensorboard.h"
 #include "run/name_map.h"
 #include "run/settings.h"
 
@@ -331,17 +326,12 @@ static bool run_network(const uint8_t *bytes, size_t size)
     return good;
 }
 
-/* The log of a run, read for a report, as CSV and as a file of events. */
+/* The log of a run, read for a report and as CSV. */
 static char directory[64], log_file[128], settings_file[128];
 static FILE *nowhere;
 
 static void tidy(void)
 {
-    char below[160];
-    snprintf(below, sizeof below, "%s/run/events.out.tfevents.fptrain", directory);
-    unlink(below);
-    snprintf(below, sizeof below, "%s/run", directory);
-    rmdir(below);
     unlink(log_file);
     unlink(settings_file);
     rmdir(directory);
@@ -366,7 +356,6 @@ static int prepare(void)
 static bool run_log(const uint8_t *bytes, size_t size)
 {
     static char *const runs[] = {directory};
-    static const char *const labels[] = {"run"};
     trouble other;
     run r;
     FILE *file = prepare() ? fopen(log_file, "wb") : NULL;
@@ -377,8 +366,7 @@ static bool run_log(const uint8_t *bytes, size_t size)
     const bool good = run_load(&r, directory, &why);
     if (good)
         run_free(&r);
-    if (csv_write(nowhere, 1, runs, NULL, &other) != good ||
-        tensorboard_write(directory, 1, runs, labels, NULL, &other) != good) {
+    if (csv_write(nowhere, 1, runs, NULL, &other) != good) {
         fprintf(stderr, "log: what reads the log and what hands it over differ: %s\n", good ? other.text : why.text);
         abort();
     }

@@ -4,16 +4,12 @@ trainer_base = \
 	tools/fptrain/base/base.h \
 	tools/fptrain/base/checkpoint.c \
 	tools/fptrain/base/checkpoint.h \
-	tools/fptrain/base/csv_field.c \
-	tools/fptrain/base/csv_field.h \
 	tools/fptrain/base/listing.c \
 	tools/fptrain/base/listing.h \
-	tools/fptrain/base/number.c \
-	tools/fptrain/base/number.h \
-	tools/fptrain/base/patterns.c \
-	tools/fptrain/base/patterns.h \
 	tools/fptrain/base/source.c \
-	tools/fptrain/base/source.h
+	tools/fptrain/base/source.h \
+	tools/fptrain/base/words.c \
+	tools/fptrain/base/words.h
 trainer_engine = \
 	tools/fptrain/engine/backend.h \
 	tools/fptrain/engine/graph.c \
@@ -75,9 +71,7 @@ trainer_data = \
 	tools/fptrain/data/array.c \
 	tools/fptrain/data/array.h \
 	tools/fptrain/data/arrays.c \
-	tools/fptrain/data/arrays.h \
 	tools/fptrain/data/cifar.c \
-	tools/fptrain/data/cifar.h \
 	tools/fptrain/data/contact_sheet.c \
 	tools/fptrain/data/contact_sheet.h \
 	tools/fptrain/data/dataset.c \
@@ -89,22 +83,18 @@ trainer_data = \
 	tools/fptrain/data/fingerprint.c \
 	tools/fptrain/data/fingerprint.h \
 	tools/fptrain/data/idx.c \
-	tools/fptrain/data/idx.h \
 	tools/fptrain/data/loader.c \
 	tools/fptrain/data/loader.h \
 	tools/fptrain/data/origin.c \
 	tools/fptrain/data/origin.h \
 	tools/fptrain/data/pictures.c \
-	tools/fptrain/data/pictures.h \
 	tools/fptrain/data/raster.c \
 	tools/fptrain/data/raster.h \
+	tools/fptrain/data/readers.h \
 	tools/fptrain/data/samples.h \
 	tools/fptrain/data/shapes.c \
-	tools/fptrain/data/synthetic.h \
 	tools/fptrain/data/text.c \
-	tools/fptrain/data/text.h \
-	tools/fptrain/data/tokens.c \
-	tools/fptrain/data/tokens.h
+	tools/fptrain/data/tokens.c
 trainer_numerics = \
 	tools/fptrain/numerics/adaptive.c \
 	tools/fptrain/numerics/adaptive.h \
@@ -198,14 +188,10 @@ trainer_report = \
 	tools/fptrain/report/csv.h \
 	tools/fptrain/report/estimate_plot.c \
 	tools/fptrain/report/estimate_plot.h \
-	tools/fptrain/report/events.c \
-	tools/fptrain/report/events.h \
 	tools/fptrain/report/group.c \
 	tools/fptrain/report/group.h \
 	tools/fptrain/report/heat.c \
 	tools/fptrain/report/heat.h \
-	tools/fptrain/report/limits.c \
-	tools/fptrain/report/limits.h \
 	tools/fptrain/report/log_lines.c \
 	tools/fptrain/report/log_lines.h \
 	tools/fptrain/report/log_values.c \
@@ -218,8 +204,6 @@ trainer_report = \
 	tools/fptrain/report/shared.c \
 	tools/fptrain/report/shared.h \
 	tools/fptrain/report/tables.c \
-	tools/fptrain/report/tensorboard.c \
-	tools/fptrain/report/tensorboard.h \
 	tools/fptrain/report/views.h
 
 if FPTRAIN

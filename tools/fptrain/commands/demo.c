@@ -62,9 +62,8 @@ typedef struct tallies {
 } tallies;
 enum { FIRST = 10 };
 
-static void tell_step(void *to, uint64_t step, double seconds)
+static void tell_step(void *to, uint64_t step)
 {
-    (void)seconds;
     ((tallies *)to)->step = step;
 }
 

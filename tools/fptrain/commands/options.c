@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - see options.h */
 #include "base/base.h"
-#include "base/number.h"
+#include "base/words.h"
 
 #include "commands/options.h"
 #include "data/origin.h"

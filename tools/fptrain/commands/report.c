@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/number.h"
+#include "base/words.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/outputs.h"
@@ -18,12 +18,11 @@
 #include "report/csv.h"
 #include "report/group.h"
 #include "report/log_values.h"
-#include "report/tensorboard.h"
 #include "report/views.h"
 #include "run/occupied.h"
 
 static const char help[] =
-    "Usage: fptrain report DIR... [-o FILE] [--tables FILE] [--plots DIR] [--csv FILE] [--tensorboard DIR]\n"
+    "Usage: fptrain report DIR... [-o FILE] [--tables FILE] [--plots DIR] [--csv FILE]\n"
     "Compares runs: in one HTML page that needs nothing else, with results, curves, what vanished where; in tables\n"
     "and plots. Runs that differ in the seed alone count as one. Or hands their logs to other programs. A run that\n"
     "has not ended, and a second one of the same seed, are told, and stand apart. What is no run is left out.\n"
@@ -32,9 +31,7 @@ static const char help[] =
     "  --tables FILE         tables in Markdown: results, with mean and range over the seeds, and figures of tensors\n"
     "  --plots DIR           each curve and each map of tensors as an SVG file\n"
     "  --csv FILE            every number of the logs: a line with run, step, name and value for each\n"
-    "  --tensorboard DIR     the same as files of events, for TensorBoard\n"
-    "  --tensors PATTERN     the tensors that tables and plots tell of (default: *.dv), and --csv and --tensorboard\n"
-    "                        (default: all)\n"
+    "  --tensors PATTERN     the tensors that tables and plots tell of (default: *.dv), and --csv (default: all)\n"
     "  --smooth W            curves are exponential means with the weight W of what came before, below 1; as logged\n"
     "                        they stay faintly\n"
     "  --oracle FORMAT,...   in the tables: the scale with which 1 % of a gradient would vanish in that format, from\n"
@@ -98,7 +95,7 @@ static double read_weight(const char *text)
 
 /* What is asked for; NULL: not asked for. */
 typedef struct outputs {
-    const char *page, *tables, *plots, *csv, *board;
+    const char *page, *tables, *plots, *csv;
 } outputs;
 
 /* Two copies of one run are refused. What is alone, though others have the same settings, is told. */
@@ -172,10 +169,10 @@ typedef struct search {
     bool found, begun;
 } search;
 
-static void note_line(void *to, uint64_t step, double seconds)
+static void note_line(void *to, uint64_t step)
 {
     search *s = to;
-    (void)step, (void)seconds;
+    (void)step;
     s->begun = true;
 }
 
@@ -201,21 +198,15 @@ static void refuse_idle_pattern(int count, char **directories, const char *patte
 }
 
 /* The logs as they are, without a look at the settings. */
-static void hand_over(int count, char **directories, const char *tensors, const outputs *to)
+static void hand_over(int count, char **directories, const char *tensors, const char *csv)
 {
     trouble why;
-    char **labels = labels_make(count, (const char *const *)directories);
-    if (to->csv) {
-        atomic_file out = output_open("report", to->csv);
-        if (!csv_write(out.file, count, directories, tensors, &why)) {
-            atomic_file_drop(&out);
-            die("report: %s", why.text);
-        }
-        output_commit("report", &out);
-    }
-    if (to->board && !tensorboard_write(to->board, count, directories, (const char *const *)labels, tensors, &why))
+    atomic_file out = output_open("report", csv);
+    if (!csv_write(out.file, count, directories, tensors, &why)) {
+        atomic_file_drop(&out);
         die("report: %s", why.text);
-    labels_free(count, labels);
+    }
+    output_commit("report", &out);
 }
 
 /* A name that ends as those of plots do, in their directory, is one of theirs or may become so. */
@@ -244,12 +235,11 @@ static int keep_runs(int count, char **path)
 
 int command_report(int argc, char **argv)
 {
-    enum { TABLES = 256, PLOTS, CSV, TENSORBOARD, TENSORS, SMOOTH, ORACLE, NOTES };
+    enum { TABLES = 256, PLOTS, CSV, TENSORS, SMOOTH, ORACLE, NOTES };
     static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
                                           {"tables", required_argument, NULL, TABLES},
                                           {"plots", required_argument, NULL, PLOTS},
                                           {"csv", required_argument, NULL, CSV},
-                                          {"tensorboard", required_argument, NULL, TENSORBOARD},
                                           {"tensors", required_argument, NULL, TENSORS},
                                           {"smooth", required_argument, NULL, SMOOTH},
                                           {"oracle", required_argument, NULL, ORACLE},
@@ -258,7 +248,7 @@ int command_report(int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     const char *tensors = NULL;
     report_choice choice = {.notes = 0};
-    outputs to = {NULL, NULL, NULL, NULL, NULL};
+    outputs to = {NULL, NULL, NULL, NULL};
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, "o:h", longs, NULL)) != -1)
@@ -267,7 +257,6 @@ int command_report(int argc, char **argv)
         case TABLES: to.tables = options_output("report", optarg); break;
         case PLOTS: to.plots = options_output("report", optarg); break;
         case CSV: to.csv = options_output("report", optarg); break;
-        case TENSORBOARD: to.board = options_output("report", optarg); break;
         case TENSORS: tensors = optarg; break;
         case SMOOTH: choice.smooth = read_weight(optarg); break;
         case ORACLE: choose_oracles(&choice, optarg); break;
@@ -276,22 +265,20 @@ int command_report(int argc, char **argv)
         default: options_refuse("report", argv[optind - 1], longs, false);
         }
     const int count = keep_runs(argc - optind, argv + optind);
-    const bool compares = to.page || to.tables || to.plots, hands_over = to.csv || to.board;
-    if (count < 1 || (!compares && !hands_over))
-        die("report: directories of runs and -o FILE, --tables FILE, --plots DIR, --csv FILE or --tensorboard DIR "
-            "expected");
+    const bool compares = to.page || to.tables || to.plots;
+    if (count < 1 || (!compares && !to.csv))
+        die("report: directories of runs and -o FILE, --tables FILE, --plots DIR or --csv FILE expected");
     if (!to.tables && (choice.oracles || choice.notes))
         die("report: --oracle and --notes are for --tables");
-    if (!to.tables && !to.plots && !hands_over && tensors)
-        die("report: --tensors is for --tables, --plots, --csv and --tensorboard");
+    if (!to.tables && !to.plots && !to.csv && tensors)
+        die("report: --tensors is for --tables, --plots and --csv");
     if (!to.page && !to.plots && choice.smooth > 0)
         die("report: --smooth is for -o and --plots");
-    options_apart("report", NULL, 5,
+    options_apart("report", NULL, 4,
                   (const option_file[]){{"-o", to.page, OPTION_WRITES},
                                         {"--tables", to.tables, OPTION_WRITES},
                                         {"--csv", to.csv, OPTION_WRITES},
-                                        {"--plots", to.plots, OPTION_FILLS},
-                                        {"--tensorboard", to.board, OPTION_FILLS}});
+                                        {"--plots", to.plots, OPTION_FILLS}});
     refuse_plot("-o", to.page, to.plots);
     refuse_plot("--tables", to.tables, to.plots);
     refuse_plot("--csv", to.csv, to.plots);
@@ -300,8 +287,8 @@ int command_report(int argc, char **argv)
         refuse_idle_pattern(count, argv + optind, tensors);
     if (compares)
         compare(count, argv + optind, &choice, &to);
-    if (hands_over)
-        hand_over(count, argv + optind, tensors, &to);
+    if (to.csv)
+        hand_over(count, argv + optind, tensors, to.csv);
     free(choice.note);
     free(choice.oracle_name);
     free(choice.oracle_smallest);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/words.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/atomic_file.h"

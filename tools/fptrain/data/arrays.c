@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arrays.c - see arrays.h */
-#include "data/arrays.h"
+/* arrays.c - see readers.h */
+#include "data/readers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cifar.c - the binary batches of CIFAR-10 and CIFAR-100: records of labels and 3072 bytes (C, H, W), no header. */
-#include "data/cifar.h"
+#include "data/readers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool read_named(split *to, const char *directory, const char *name, int c
                : fail(why, "%s: no file %s, also not with .gz or .xz", directory, name);
 }
 
-bool cifar_open(dataset *d, const char *directory, int classes, trouble *why)
+static bool open_batches(dataset *d, const char *directory, int classes, trouble *why)
 {
     char path[4096], name[32];
     snprintf(d->name, sizeof d->name, "cifar%d", classes);
@@ -86,4 +86,16 @@ bool cifar_open(dataset *d, const char *directory, int classes, trouble *why)
     if (d->train.count == 0)
         return fail(why, "%s: no file data_batch_1.bin ... data_batch_5.bin, also not with .gz or .xz", directory);
     return read_named(&d->test, directory, "test_batch.bin", classes, why);
+}
+
+bool cifar10_open(dataset *d, const char *directory, const dataset_options *options, trouble *why)
+{
+    (void)options;
+    return open_batches(d, directory, 10, why);
+}
+
+bool cifar100_open(dataset *d, const char *directory, const dataset_options *options, trouble *why)
+{
+    (void)options;
+    return open_batches(d, directory, 100, why);
 }

@@ -11,47 +11,18 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "base/number.h"
 #include "base/source.h"
-#include "data/arrays.h"
-#include "data/cifar.h"
-#include "data/idx.h"
-#include "data/pictures.h"
-#include "data/synthetic.h"
-#include "data/text.h"
-#include "data/tokens.h"
+#include "base/words.h"
+#include "data/readers.h"
 
 static const double usual_share = 0.1; /* of samples, for testing */
 
-static bool mnist_with(dataset *d, const char *where, const dataset_options *o, trouble *why)
-{
-    (void)o;
-    return mnist_open(d, where, why);
-}
-
-static bool idx_with(dataset *d, const char *where, const dataset_options *o, trouble *why)
-{
-    return idx_open(d, where, o->classes, why);
-}
-
-static bool cifar10_with(dataset *d, const char *where, const dataset_options *o, trouble *why)
-{
-    (void)o;
-    return cifar_open(d, where, 10, why);
-}
-
-static bool cifar100_with(dataset *d, const char *where, const dataset_options *o, trouble *why)
-{
-    (void)o;
-    return cifar_open(d, where, 100, why);
-}
-
 /* Readers by the word before the path. */
-static const struct reader {
+static const struct {
     const char *word;
-    bool (*open)(dataset *d, const char *where, const dataset_options *o, trouble *why);
-} readers[] = {{"mnist:", mnist_with},       {"idx:", idx_with},    {"cifar10:", cifar10_with},
-               {"cifar100:", cifar100_with}, {"npz:", arrays_open}, {"npy:", arrays_open},
+    reader *open;
+} readers[] = {{"mnist:", mnist_open},       {"idx:", idx_open},    {"cifar10:", cifar10_open},
+               {"cifar100:", cifar100_open}, {"npz:", arrays_open}, {"npy:", arrays_open},
                {"images:", pictures_open},   {"text:", text_open},  {"tokens:", tokens_open}};
 enum { READERS = sizeof readers / sizeof *readers };
 
@@ -83,12 +54,12 @@ static bool open_unnamed(dataset *d, const char *path, const dataset_options *o,
     if (!S_ISDIR(status.st_mode))
         return open_unnamed_file(d, path, o, why);
     if (source_find(found, sizeof found, path, "train-images-idx3-ubyte"))
-        return mnist_open(d, path, why);
+        return mnist_open(d, path, o, why);
     if (source_find(found, sizeof found, path, "test_batch.bin"))
-        return cifar_open(d, path, 10, why);
+        return cifar10_open(d, path, o, why);
     if (source_find(found, sizeof found, path, "train.bin"))
         return source_find(found, sizeof found, path, "val.bin") ? tokens_open(d, path, o, why)
-                                                                 : cifar_open(d, path, 100, why);
+                                                                 : cifar100_open(d, path, o, why);
     if (arrays_are_in(path))
         return arrays_open(d, path, o, why);
     if (pictures_are_in(path))

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "data/dice.h"
-#include "data/synthetic.h"
+#include "data/readers.h"
 
 enum { SIDE = 28, PIECES = 14, TRAIN = 10000, TEST = 2000, MOST_STROKES = 4 };
 

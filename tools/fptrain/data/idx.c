@@ -3,7 +3,7 @@
  *
  * All numbers are big-endian. Only unsigned bytes are taken.
  */
-#include "data/idx.h"
+#include "data/readers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +118,9 @@ static bool check_labels(const split *s, const char *directory, const char *part
     return true;
 }
 
-bool mnist_open(dataset *d, const char *directory, trouble *why)
+bool mnist_open(dataset *d, const char *directory, const dataset_options *options, trouble *why)
 {
+    (void)options;
     snprintf(d->name, sizeof d->name, "mnist");
     d->c = 1;
     d->classes = CLASSES;
@@ -152,8 +153,9 @@ static bool find_prefix(const char *directory, char *prefix, size_t capacity, tr
            (found || fail(why, "%s: no file train-images-idx3-ubyte, also not with a word before it", directory));
 }
 
-bool idx_open(dataset *d, const char *where, int classes, trouble *why)
+bool idx_open(dataset *d, const char *where, const dataset_options *options, trouble *why)
 {
+    const int classes = options->classes;
     char directory[4096], prefix[200] = "", path[4096], name[300];
     snprintf(d->name, sizeof d->name, "idx");
     snprintf(directory, sizeof directory, "%s", where);

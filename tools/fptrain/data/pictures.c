@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pictures.c - see pictures.h */
-#include "data/pictures.h"
+/* pictures.c - see readers.h */
+#include "data/readers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "data/dice.h"
-#include "data/synthetic.h"
+#include "data/readers.h"
 
 enum { SIDE = 32, PLANE = SIDE * SIDE, CLASSES = 10, TRAIN = 10000, TEST = 2000, MOST_CORNERS = 12 };
 

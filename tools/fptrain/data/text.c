@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* text.c - see text.h. Characters are counted and numbered in a first pass, written as classes in a second. */
-#include "data/text.h"
+/* text.c - see readers.h. Characters are counted and numbered in a first pass, written as classes in a second. */
+#include "data/readers.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tokens.c - see tokens.h */
-#include "data/tokens.h"
+/* tokens.c - see readers.h */
+#include "data/readers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 
 #include "base/listing.h"
 #include "data/array.h"
-#include "data/text.h"
 
 static const size_t largest = SOURCE_MOST(36); /* bytes of a file */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv_field.h"
+#include "base/words.h"
 #include "common/atomic_file.h"
 #include "common/axis.h"
 #include "common/json.h"

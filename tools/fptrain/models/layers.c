@@ -24,31 +24,19 @@ static int add_linear(graph *g, int x, const double *a)
     return graph_linear(g, x, (int)a[0], a[1] != 0);
 }
 
-static pool_spec pool_of(const double *a)
-{
-    return (pool_spec){.kernel = (int)a[0], .stride = (int)a[1], .padding = (int)a[2]};
-}
-
 static int add_max_pool(graph *g, int x, const double *a)
 {
-    const pool_spec spec = pool_of(a);
-    return graph_max_pool(g, x, &spec);
+    return graph_max_pool(g, x, &(pool_spec){.kernel = (int)a[0], .stride = (int)a[1], .padding = (int)a[2]});
 }
 
 static int add_average_pool(graph *g, int x, const double *a)
 {
-    const pool_spec spec = pool_of(a);
-    return graph_average_pool(g, x, &spec);
+    return graph_average_pool(g, x, &(pool_spec){.kernel = (int)a[0], .stride = (int)a[1], .padding = (int)a[2]});
 }
 
 static int add_slice(graph *g, int x, const double *a)
 {
     return graph_slice(g, x, (int)a[0], (int)a[1]);
-}
-
-static int add_shuffle(graph *g, int x, const double *a)
-{
-    return graph_shuffle(g, x, (int)a[0]);
 }
 
 static int add_shortcut(graph *g, int x, const double *a)
@@ -61,27 +49,21 @@ static int add_dropout(graph *g, int x, const double *a)
     return graph_dropout(g, x, a[0]);
 }
 
-static int add_embedding(graph *g, int x, const double *a)
-{
-    return graph_embedding(g, x, (int)a[0]);
-}
-
-static int add_lstm(graph *g, int x, const double *a)
-{
-    return graph_lstm(g, x, (int)a[0]);
-}
-
-static int add_attention(graph *g, int x, const double *a)
-{
-    return graph_attention(g, x, (int)a[0]);
-}
-
 #define PLAIN(name)                                                                                                    \
     static int add_##name(graph *g, int x, const double *a)                                                            \
     {                                                                                                                  \
         (void)a;                                                                                                       \
         return graph_##name(g, x);                                                                                     \
     }
+#define SIZED(name)                                                                                                    \
+    static int add_##name(graph *g, int x, const double *a)                                                            \
+    {                                                                                                                  \
+        return graph_##name(g, x, (int)a[0]);                                                                          \
+    }
+SIZED(shuffle)
+SIZED(embedding)
+SIZED(lstm)
+SIZED(attention)
 PLAIN(batch_norm)
 PLAIN(layer_norm)
 PLAIN(relu)

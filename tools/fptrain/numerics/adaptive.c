@@ -23,7 +23,8 @@ struct adaptive {
     double *target; /* by value: where contributions meet; 0: not met yet */
 };
 
-double erf_inverse(double y)
+/* y in (-1, 1): the x with erf(x) = y. */
+static double erf_inverse(double y)
 {
     double low = 0, high = 6, sign = y < 0 ? -1 : 1;
     for (int i = 0; i < 200; i++) {
@@ -102,7 +103,8 @@ static double beta(layer_scaling *calls, int op, size_t n, const float *delta, s
     return l->beta[op];
 }
 
-double adaptive_meet(int count, const double *alpha, const double *largest, double max_finite)
+/* The one multiplier for contributions of max |delta| largest[i], multiplied by alpha[i]. */
+static double meet(int count, const double *alpha, const double *largest, double max_finite)
 {
     double best = 0, least = alpha[0];
     for (int i = 0; i < count; i++) {
@@ -125,7 +127,7 @@ static double join(layer_scaling *calls, int value, int count, const double *alp
 {
     adaptive *l = (adaptive *)calls;
     if (largest)
-        l->target[value] = adaptive_meet(count, alpha, largest, rule_max(format_of(l, value)));
+        l->target[value] = meet(count, alpha, largest, rule_max(format_of(l, value)));
     return l->target[value];
 }
 

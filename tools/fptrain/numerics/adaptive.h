@@ -23,9 +23,4 @@ size_t adaptive_size(const adaptive *l);
 void adaptive_save(const adaptive *l, unsigned char *bytes);
 void adaptive_load(adaptive *l, const unsigned char *bytes);
 
-/* y in (-1, 1): the x with erf(x) = y. */
-double erf_inverse(double y);
-/* The one multiplier for contributions of max |delta| largest[i], multiplied by alpha[i]. */
-double adaptive_meet(int count, const double *alpha, const double *largest, double max_finite);
-
 #endif

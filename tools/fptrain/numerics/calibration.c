@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/words.h"
 
 enum { KEPT = 1 << 16, CANDIDATES = 41 };
 

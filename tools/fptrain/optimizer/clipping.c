@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/patterns.h"
+#include "base/words.h"
 
 clipping clipping_named(const char *name)
 {

@@ -32,16 +32,6 @@ typedef struct fp32 {
     double *partial; /* sums of pieces */
 } fp32;
 
-/* What an update is made of, as floats. */
-typedef struct recipe {
-    method method;
-    bool cuts;
-    float unscale, clip, limit, decay, lr;
-    float mu, rest1, beta2, rest2;
-    float step, root2, epsilon; /* adam: lr / (1 - b1^t), sqrt(1 - b2^t) */
-    float shrink, keep;         /* adamw: lr decay, and 1 less that */
-} recipe;
-
 static bool is_rounded(const fp32 *k, int p)
 {
     return k->base.r->rule[ROLE_W][p].format.kind != 0;
@@ -219,28 +209,6 @@ static void update_piece(const recipe *c, const slot *t, size_t first, size_t la
         update_with(c, false, t, first, last);
 }
 
-static recipe recipe_of(const optimizer *base, int p, double lr, const tensor_clip *clip)
-{
-    const optimizer_settings *s = &base->settings;
-    const double decay = base->no_decay[p] ? 0 : s->decay;
-    return (recipe){.method = base->method,
-                    .cuts = clip->cuts,
-                    .limit = clip->limit,
-                    .unscale = (float)(1 / graph_param(base->g, p)->alpha),
-                    .clip = (float)clip->factor,
-                    .lr = (float)lr,
-                    .decay = (float)(base->method == ADAMW ? 0 : decay),
-                    .shrink = (float)(lr * decay),
-                    .keep = (float)(1 - lr * decay),
-                    .mu = (float)s->momentum,
-                    .rest1 = (float)(1 - s->momentum),
-                    .beta2 = (float)s->beta2,
-                    .rest2 = (float)(1 - s->beta2),
-                    .step = (float)(lr / (1 - pow(s->momentum, (double)base->time))),
-                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)base->time)),
-                    .epsilon = (float)s->epsilon};
-}
-
 static void update_rows(const recipe *c, const slot *t, const tensor_clip *clip)
 {
     const size_t rows = t->size / clip->length;
@@ -315,7 +283,7 @@ static void update_all(optimizer *base, double lr, update_counts *counts)
     for (int p = 0; p < k->slots; p++) {
         slot *t = &k->slot[p];
         const tensor_clip clip = clipping_of(base, p);
-        const recipe c = recipe_of(base, p, lr, &clip);
+        const recipe c = recipe_of(base, p, lr, 1, &clip);
         if (counts) {
             memcpy(k->old, t->w, t->size * sizeof *t->w);
             view(k, p, k->before);

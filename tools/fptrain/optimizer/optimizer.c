@@ -90,6 +90,29 @@ void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
     }
 }
 
+recipe recipe_of(const optimizer *o, int param, double lr, double gathered, const tensor_clip *clip)
+{
+    const optimizer_settings *s = &o->settings;
+    const double lambda = o->no_decay[param] ? 0 : s->decay, times = o->method == ADAM ? 1 : gathered;
+    return (recipe){.method = o->method,
+                    .cuts = clip->cuts,
+                    .limit = clip->limit,
+                    .unscale = (float)(1 / graph_param(o->g, param)->alpha),
+                    .clip = (float)clip->factor,
+                    .lr = (float)lr,
+                    .decay = (float)(o->method == ADAMW ? 0 : lambda * times),
+                    .mean = (float)(1 / gathered),
+                    .shrink = (float)(lr * lambda),
+                    .keep = (float)(1 - lr * lambda),
+                    .mu = (float)s->momentum,
+                    .rest1 = (float)(1 - s->momentum),
+                    .beta2 = (float)s->beta2,
+                    .rest2 = (float)(1 - s->beta2),
+                    .step = (float)(lr / (1 - pow(s->momentum, (double)o->time))),
+                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)o->time)),
+                    .epsilon = (float)s->epsilon};
+}
+
 void optimizer_step(optimizer *o, double lr)
 {
     o->time++;

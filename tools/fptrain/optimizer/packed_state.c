@@ -293,33 +293,6 @@ static magnitudes magnitudes_of(const optimizer *base, int p, float limit)
     return m;
 }
 
-/* What an update is made of. */
-typedef struct recipe {
-    float clip, decay, lr, mean; /* mean: by which the sum of N gradients becomes their mean, 1 / N */
-    float mu, rest1, beta2, rest2, step, root2, epsilon;
-    float shrink; /* adamw: lr decay */
-} recipe;
-
-static recipe recipe_of(const packed *k, int p, double lr, const tensor_clip *clip)
-{
-    const optimizer_settings *s = &k->base.settings;
-    const slot *t = &k->slot[p];
-    const double n = (double)(t->gathered ? t->gathered : 1), decay = k->base.method == ADAM ? 1 : n;
-    const double lambda = k->base.no_decay[p] ? 0 : s->decay;
-    return (recipe){.clip = (float)clip->factor,
-                    .decay = (float)(k->base.method == ADAMW ? 0 : lambda * decay),
-                    .shrink = (float)(lr * lambda),
-                    .lr = (float)lr,
-                    .mean = (float)(1 / n),
-                    .mu = (float)s->momentum,
-                    .rest1 = (float)(1 - s->momentum),
-                    .beta2 = (float)s->beta2,
-                    .rest2 = (float)(1 - s->beta2),
-                    .step = (float)(lr / (1 - pow(s->momentum, (double)k->base.time))),
-                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)k->base.time)),
-                    .epsilon = (float)s->epsilon};
-}
-
 /* By what clipping makes a chunk of the gathered gradient smaller, but for a factor that all of it has. */
 static void clip_chunk(const tensor_clip *clip, size_t first, size_t n, float *g)
 {
@@ -395,7 +368,7 @@ static void update_all(optimizer *base, double lr, update_counts *counts)
     for (int p = 0; p < k->slots; p++) {
         slot *t = &k->slot[p];
         const tensor_clip clip = clipping_of(base, p);
-        const recipe c = recipe_of(k, p, lr, &clip);
+        const recipe c = recipe_of(base, p, lr, (double)(t->gathered ? t->gathered : 1), &clip);
         for (size_t first = 0; first < t->size; first += k->chunk) {
             const size_t n = chunk_at(k, t->size, first);
             unpack(k, p, WEIGHT, first, n, w);

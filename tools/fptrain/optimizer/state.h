@@ -123,6 +123,19 @@ struct optimizer {
     update_counts counts;    /* of the last step that was counted */
 };
 
+/* What an update of one parameter is made of, as floats. */
+typedef struct recipe {
+    method method;
+    bool cuts;
+    float unscale, clip, limit, decay, lr;
+    float mean; /* by which the sum of the gathered gradients becomes their mean */
+    float mu, rest1, beta2, rest2;
+    float step, root2, epsilon; /* adam: lr / (1 - b1^t), sqrt(1 - b2^t) */
+    float shrink, keep;         /* adamw: lr decay, and 1 less that */
+} recipe;
+/* Of the sum of so many gradients, in which decay joins each, or with adam their mean. */
+recipe recipe_of(const optimizer *o, int param, double lr, double gathered, const tensor_clip *clip);
+
 /* Everything as arrays of float. */
 optimizer *optimizer_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r);
 /* Everything as packed bytes; NULL, or false, and a sentence where the formats do not fit. */

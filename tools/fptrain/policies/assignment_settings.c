@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/words.h"
 
 enum { HI, LO_FORWARD, LO_BACKWARD };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/words.h"
 
 muppet_settings muppet_defaults(void)
 {

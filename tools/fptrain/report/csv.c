@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/csv_field.h"
+#include "base/words.h"
 #include "report/log_values.h"
 
 typedef struct table {
@@ -21,17 +21,11 @@ typedef struct table {
 /* The fewest digits that read back to the same. */
 static void put_real(FILE *out, double x)
 {
-    char text[40];
-    if (!isfinite(x)) {
+    char text[NUMBER_TEXT];
+    if (isfinite(x))
+        fputs(number_print(text, 15, x), out);
+    else
         fputs(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf", out);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x)
-            break;
-    }
-    fputs(text, out);
 }
 
 static void begin_row(const table *t, const char *name)
@@ -46,10 +40,9 @@ static bool chosen(const table *t, const char *tensor)
     return !tensor || !t->tensors || fnmatch(t->tensors, tensor, 0) == 0;
 }
 
-static void put_line(void *to, uint64_t step, double seconds)
+static void put_line(void *to, uint64_t step)
 {
     table *t = to;
-    (void)seconds; /* a value of its own */
     t->step = step;
 }
 

@@ -57,7 +57,9 @@ static void number(int count, char **labels)
     }
 }
 
-char **labels_make(int count, const char *const *paths)
+/* Short names of directories, by which one can still tell them apart: of each path its last names, as many as make all
+ * differ; where nothing does, a number follows. */
+static char **labels_make(int count, const char *const *paths)
 {
     char **labels = need((size_t)count + 1, sizeof *labels);
     bool all = false;
@@ -72,7 +74,7 @@ char **labels_make(int count, const char *const *paths)
     return labels;
 }
 
-void labels_free(int count, char **labels)
+static void labels_free(int count, char **labels)
 {
     for (int i = 0; i < count; i++)
         free(labels[i]);

@@ -35,9 +35,4 @@ void figure_add(figure *f, double x); /* NaN is none */
 figure figure_of_runs(const group *g, size_t place_of_double);
 figure figure_of_notes(const group *g, const char *key); /* those that are numbers */
 
-/* Short names of directories, by which one can still tell them apart: of each path its last names, as many as make all differ; where nothing does, a number follows. Room for them all at
- * once: for labels_free. */
-char **labels_make(int count, const char *const *paths);
-void labels_free(int count, char **labels);
-
 #endif

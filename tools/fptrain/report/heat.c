@@ -7,6 +7,7 @@
 
 #include "common/axis.h"
 #include "common/svg.h"
+#include "policies/policy.h"
 #include "report/chart.h"
 #include "report/heat.h"
 
@@ -304,6 +305,26 @@ static double largest_cell(const heat *h)
     for (int i = 0; i < h->rows * h->columns; i++)
         most = h->share[i] > most ? h->share[i] : most;
     return most;
+}
+
+/* Of the format that a tensor has all the time by the [formats] of these settings. Not known where it is not rounded,
+ * where the policy chooses, or where blocks have scales: then the limits are different from block to block. */
+static limits limits_of(const settings *s, const char *role, const char *tensor)
+{
+    const format_line *line = format_line_of(s->format_count, s->formats, role, tensor);
+    limits l = {.spec = NULL};
+    fpemu_format format;
+    if (!line || strcmp(line->spec, "fp32") == 0 || fpemu_format_parse(line->spec, &format, NULL) != FPEMU_OK)
+        return l;
+    const double normal = fpemu_format_min_normal(&format), smallest = fpemu_format_min_positive(&format);
+    if (format.scaling || !(smallest > 0))
+        return l;
+    l.spec = line->spec;
+    l.smallest = ilogb(smallest);
+    l.has_normal = normal > smallest;
+    l.normal = l.has_normal ? ilogb(normal) : 0;
+    l.largest = ilogb(fpemu_format_max(&format));
+    return l;
 }
 
 /* Of every row that there will be. */

@@ -3,8 +3,16 @@
 #ifndef FPTRAIN_REPORT_HEAT_H
 #define FPTRAIN_REPORT_HEAT_H
 
-#include "report/limits.h"
 #include "report/run_data.h"
+#include "run/settings.h"
+
+/* The exponents at which the format of a row ends: floor(log2) of the smallest positive, the smallest normal and the
+ * largest value. */
+typedef struct limits {
+    const char *spec; /* NULL: not known, and the rest means nothing */
+    int smallest, normal, largest;
+    bool has_normal; /* formats without subnormal numbers, as int8, have no such place */
+} limits;
 
 /* Rows of cells: one row for a tensor, a darker cell for a larger number: by the logarithm of shares from 1e-6 to 1,
  * from 0 to the largest of the row, or by the logarithm of scales from 1 to the largest of all. */

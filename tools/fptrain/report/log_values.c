@@ -16,7 +16,6 @@ typedef struct walk {
     const char *tensor, *role;
     char *name; /* of the number that is told; room for `room` bytes */
     size_t room;
-    double seconds;
 } walk;
 
 /* BEFORE/AFTER, or AFTER where nothing stands before it. */
@@ -92,11 +91,9 @@ static void tell_line(void *to, const log_line *in)
 {
     walk *w = to;
     json_t *line = in->line;
-    const json_t *seconds = json_object_get(line, "seconds");
     json_t *value, *own;
     const char *key, *inner;
-    w->seconds = json_is_number(seconds) ? json_number_value(seconds) : w->seconds;
-    w->visitor->line(w->visitor->to, (uint64_t)json_integer_value(json_object_get(line, "step")), w->seconds);
+    w->visitor->line(w->visitor->to, (uint64_t)json_integer_value(json_object_get(line, "step")));
     json_object_foreach(line, key, value)
     {
         if (strcmp(key, "tensors") == 0) {

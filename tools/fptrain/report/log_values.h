@@ -32,7 +32,7 @@ typedef struct log_histogram {
 
 typedef struct log_visitor {
     void *to;
-    void (*line)(void *to, uint64_t step, double seconds); /* of a line, before its numbers; since the run began */
+    void (*line)(void *to, uint64_t step); /* of a line, before its numbers */
     void (*value)(void *to, const log_value *value);
     void (*histogram)(void *to, const log_histogram *histogram); /* NULL: not asked for */
 } log_visitor;

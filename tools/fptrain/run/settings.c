@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "common/atomic_file.h"
 #include "common/near.h"
 #include "common/shown.h"
@@ -193,28 +194,16 @@ static bool is_choice(const char *value, const char *choices)
     return false;
 }
 
-enum { REAL_TEXT = 32, RANGE_TEXT = sizeof((settings_key *)0)->range };
-
-/* The fewest digits that read back to the same number. */
-static void print_real(double number, char text[REAL_TEXT])
-{
-    int digits = 1;
-    do
-        snprintf(text, REAL_TEXT, "%.*g", digits, number);
-    while (strtod(text, NULL) != number && ++digits <= 17);
-}
+enum { RANGE_TEXT = sizeof((settings_key *)0)->range };
 
 /* From where to where a number may be; both ends are taken as they stand there. */
 static const char *print_range(const row *r, char text[RANGE_TEXT])
 {
-    char low[REAL_TEXT], high[REAL_TEXT];
-    if (r->kind == REAL) {
-        print_real(r->low, low);
-        print_real(r->high, high);
-        snprintf(text, RANGE_TEXT, "%s..%s", low, high);
-    } else {
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
+    if (r->kind == REAL)
+        snprintf(text, RANGE_TEXT, "%s..%s", number_print(low, 1, r->low), number_print(high, 1, r->high));
+    else
         snprintf(text, RANGE_TEXT, "%.0f..%.0f", r->low, r->high);
-    }
     return text;
 }
 
@@ -471,7 +460,7 @@ const char *settings_value(const settings *s, int i, char text[SETTINGS_TEXT])
     case YESNO: strcpy(text, *(const bool *)from ? "yes" : "no"); break;
     case WHOLE: snprintf(text, SETTINGS_TEXT, "%d", *(const int *)from); break;
     case COUNT: snprintf(text, SETTINGS_TEXT, "%" PRIu64, *(const uint64_t *)from); break;
-    case REAL: print_real(*(const double *)from, text); break;
+    case REAL: number_print(text, 1, *(const double *)from); break;
     }
     return text;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/patterns.h"
+#include "base/words.h"
 #include "common/coded.h"
 #include "run/occupied.h"
 
