@@ -90,6 +90,7 @@
 #define core_direct_make CARRIER(core_direct_make)
 #define core_direct_stops CARRIER(core_direct_stops)
 #define core_element CARRIER(core_element)
+#define core_element_affine_fast CARRIER(core_element_affine_fast)
 #define core_element_any CARRIER(core_element_any)
 #define core_element_with_overflow CARRIER(core_element_with_overflow)
 #define core_element_even CARRIER(core_element_even)

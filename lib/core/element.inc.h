@@ -80,6 +80,12 @@ FPEMU_FN uintw core_affine_fast_grid(const core_plan *p, int mode, uintw a, uint
     return back == a ? a : value;
 }
 
+FPEMU_FN uintw core_element_affine_fast(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1), a = u ^ sign;
+    return core_finish(p, u, core_affine_fast_grid(p, mode, a < CARRIER_INF ? a : 0, sign, r));
+}
+
 /* Of rules FLOAT (any 0) and ANY (any 1), where *overflow is asked for too. */
 FPEMU_FN uintw core_element_with_overflow(const core_plan *p, int any, int mode, uintw u, uintw r, int *overflow)
 {
