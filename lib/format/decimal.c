@@ -185,7 +185,7 @@ static int exact_digits(double x, char *digits, int size, int *exponent)
 }
 
 /* The first n digits, plus one in the last if `up`; returns how many remain: 1 more power of ten for 99...9. */
-static void take_digits(char *out, const char *digits, int n, int up, int *exponent)
+static void round_digits(char *out, const char *digits, int n, int up, int *exponent)
 {
     for (int i = 0; i < n; i++)
         out[i] = digits[i];
@@ -217,7 +217,7 @@ void fpemu_decimal_print(double x, char text[FPEMU_DECIMAL_SIZE])
             for (int i = count; i < n; i++)
                 all[i] = '0';
             exponent = point;
-            take_digits(digits, all, n, up, &exponent);
+            round_digits(digits, all, n, up, &exponent);
             chosen = core_bits64(from_decimal(digits, n, exponent - n)) == core_bits64(x);
         }
     }

@@ -14,24 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct reader {
-    const char *text;
-    size_t length, at;
-    size_t place[FPEMU_PARAMETER_COUNT]; /* where each parameter was given */
-    uint32_t given;                      /* which were, as a mask */
-    size_t start;                        /* of the name: where to point for parameters that were not given */
-    int nested;                          /* an element or a scale within a call: a scalar format */
-    int (*read_scalar)(struct reader *r, fpemu_format *f); /* reads such a one */
-    fpemu_parse_error *error;
-} reader;
-
-/* All readers return 1, or 0 after an error was stored. */
-static inline int fail(reader *r, size_t position, const char *expected)
-{
-    fpemu_spec_error(r->error, r->text, r->length, position, expected);
-    return 0;
-}
-
 static inline int fail_problem(reader *r, const fpemu_problem *problem)
 {
     size_t position = r->start;
@@ -45,47 +27,6 @@ static inline void note_place(reader *r, uint32_t parameter, size_t place)
 {
     r->place[core_log2_32(parameter)] = place;
     r->given |= parameter;
-}
-
-static inline char peek(const reader *r)
-{
-    return r->at < r->length ? r->text[r->at] : '\0';
-}
-
-static inline void skip_space(reader *r)
-{
-    while (r->at < r->length && fpemu_is_space(r->text[r->at]))
-        r->at++;
-}
-
-/* Takes the punctuation c, white space around it included, if it stands next. */
-static inline int take(reader *r, char c)
-{
-    skip_space(r);
-    if (peek(r) != c)
-        return 0;
-    r->at++;
-    skip_space(r);
-    return 1;
-}
-
-/* Takes a word; its length, 0 if there is none. */
-static inline size_t take_word(reader *r)
-{
-    const size_t start = r->at;
-    while (r->at < r->length && fpemu_is_word(r->text[r->at]))
-        r->at++;
-    return r->at - start;
-}
-
-/* Digits of a number, from *at on, as far as they go below 10^12: that is beyond every range. */
-static inline int64_t take_digits(const reader *r, size_t *at)
-{
-    int64_t value = 0;
-    for (; *at < r->length && fpemu_is_digit(r->text[*at]); ++*at)
-        if (value < INT64_C(1000000000000))
-            value = value * 10 + (r->text[*at] - '0');
-    return value;
 }
 
 static inline int take_integer(reader *r, int64_t *value)

@@ -135,47 +135,9 @@ fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_
 
 #define TEXT_LENGTH 1023 /* of a whole spec; each format within it is bound to FPEMU_SPEC_LENGTH */
 
-typedef struct reader {
-    const char *text;
-    size_t length, at;
-    fpemu_status status; /* of what fails: FPEMU_ERROR_SPEC, or FPEMU_ERROR_UNSUPPORTED for a target that cannot be */
-    fpemu_parse_error *error;
-} reader;
-
-/* Readers return 1, or 0 after an error was stored. */
-static int fail(reader *r, size_t position, const char *expected)
-{
-    fpemu_spec_error(r->error, r->text, r->length, position, expected);
-    return 0;
-}
-
-static void skip_space(reader *r)
-{
-    while (r->at < r->length && fpemu_is_space(r->text[r->at]))
-        r->at++;
-}
-
-static int take(reader *r, char c)
-{
-    skip_space(r);
-    if (r->at >= r->length || r->text[r->at] != c)
-        return 0;
-    r->at++;
-    skip_space(r);
-    return 1;
-}
-
 static int need(reader *r, char c, const char *expected)
 {
     return take(r, c) || fail(r, r->at, expected);
-}
-
-static size_t take_word(reader *r)
-{
-    const size_t start = r->at;
-    while (r->at < r->length && fpemu_is_word(r->text[r->at]))
-        r->at++;
-    return r->at - start;
 }
 
 /* "word=" or "word", if it stands next. */
@@ -193,11 +155,7 @@ static int take_number(reader *r, int64_t low, int64_t high, const char *expecte
     const size_t start = r->at;
     const int minus = take(r, '-');
     const size_t digits = r->at;
-    int64_t v = 0;
-    while (r->at < r->length && r->text[r->at] >= '0' && r->text[r->at] <= '9') {
-        v = v < INT64_C(1000000000000) ? v * 10 + (r->text[r->at] - '0') : v;
-        r->at++;
-    }
+    const int64_t v = take_digits(r, &r->at);
     *value = minus ? -v : v;
     return (r->at > digits && *value >= low && *value <= high) || fail(r, start, expected);
 }
@@ -549,7 +507,7 @@ fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_par
     memset(spec, 0, sizeof *spec);
     if (!text)
         return FPEMU_ERROR_NULL;
-    reader r = {text, 0, 0, FPEMU_ERROR_SPEC, error};
+    reader r = {.text = text, .status = FPEMU_ERROR_SPEC, .error = error};
     while (r.length <= TEXT_LENGTH && text[r.length])
         r.length++;
     if (take_spec(&r, spec))
