@@ -403,9 +403,9 @@ START_TEST(constructor)
          SPOILED(blocked, f.bound = 448), SPOILED(nvfp4, f.bound = 449), SPOILED(nvfp4, f.bound = 0x1p-7f),
          SPOILED(nvfp4, f.bound = NAN), SPOILED(bfp, f.scale_bias = 1), SPOILED(bfp, f.scale_mantissa_bits = 1),
          SPOILED(bfp, f.scale_signed = 1), SPOILED(bfp, f.reserved2[1] = 1), SPOILED(bfp, f.outer = 1),
-         SPOILED(bfp, f.search_last = 1), SPOILED(nvfp4, f.search_last = 256), SPOILED(nvfp4, f.search_first = -256),
-         SPOILED(nvfp4, f.search_grid = 1), SPOILED(nvfp4, f.search_error = 1), SPOILED(element, f.search_last = 1),
-         SPOILED(nvfp4, f.outer = 2), SPOILED(element, f.outer = 1), SPOILED(bfp, f.reserved3[0] = 1));
+         SPOILED(nvfp4, f.search_last = 256), SPOILED(nvfp4, f.search_first = -256), SPOILED(nvfp4, f.search_grid = 1),
+         SPOILED(nvfp4, f.search_error = 1), SPOILED(element, f.search_last = 1), SPOILED(nvfp4, f.outer = 2),
+         SPOILED(element, f.outer = 1), SPOILED(bfp, f.reserved3[0] = 1));
     f = table;
     f.codebook_length = 0; /* follows from the width */
     GIVES_OK(fpemu_format_complete(&f));
