@@ -80,7 +80,7 @@ clean-gpu:
 	rm -f $(GPU_OBJECTS:gpu/%.lo=gpu/.libs/%.o)
 
 # ------------------------------------------------------------------------------------- tests
-dist_noinst_DATA += tests/gpu/memory.h tests/gpu/random.h
+dist_noinst_DATA += tests/gpu/memory.h tests/gpu/must.h tests/gpu/random.h
 dist_noinst_SCRIPTS += tests/gpu/flags.sh tests/gpu/statuses.sh tests/gpu/torch.sh
 TESTS += tests/gpu/flags.sh tests/gpu/statuses.sh
 
@@ -176,13 +176,13 @@ EXTRA_DIST += tests/gpu/sweep.cu tests/gpu/mma.cu tests/gpu/wgmma.cu tests/gpu/t
 	tests/gpu/tensor_operands.h tests/gpu/check.sh bench/cuda.cu
 DEVICE_LINK = $(LIBTOOL) --tag=CC --mode=link $(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS)
 if HAVE_CUDA
-tests/gpu/sweep_device$(EXEEXT): tests/gpu/sweep.cu gpu/libfpemu_cuda.la
+tests/gpu/sweep_device$(EXEEXT): tests/gpu/sweep.cu tests/gpu/must.h gpu/libfpemu_cuda.la
 	@$(MKDIR_P) tests/gpu
 	$(AM_V_GEN)$(NVCC_COMPILE) -c $(srcdir)/tests/gpu/sweep.cu -o tests/gpu/sweep.o
 	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/sweep.o $(DEVICE_LDADD)
 # wgmma is an instruction of sm_90a alone, whatever devices else there is code for.
-tests/gpu/mma$(EXEEXT): tests/gpu/mma.cu tests/gpu/wgmma.cu tests/gpu/tensor_cores.h tests/gpu/tensor_operands.h \
-		lib/libfpemu.la
+tests/gpu/mma$(EXEEXT): tests/gpu/mma.cu tests/gpu/wgmma.cu tests/gpu/must.h tests/gpu/tensor_cores.h \
+		tests/gpu/tensor_operands.h lib/libfpemu.la
 	@$(MKDIR_P) tests/gpu
 	$(AM_V_GEN)$(NVCC_COMPILE) -c $(srcdir)/tests/gpu/mma.cu -o tests/gpu/mma.o
 	$(AM_V_GEN)$(NVCC) -ccbin '$(CXX)' -gencode arch=compute_90a,code=sm_90a $(NVCC_HOST) $(NVCCFLAGS) \

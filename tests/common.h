@@ -13,6 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a sanitizer is at work, which has memory and frames of its own making. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
+    __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 #define LIST(...) {__VA_ARGS__}
 
 /* The same of calls, one after the other. */

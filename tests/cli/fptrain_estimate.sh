@@ -170,8 +170,6 @@ refused 'bad.json: larger than 1048576 bytes' --hardware bad.json
 sed 's/slow/\\u001b[31mslow\\u009b/' machine.json >red.json
 "$FPTRAIN" estimate $tiny --hardware red.json >out 2>&1 || failed 'red.json'
 holds "$(head -n 1 out | cut -d, -f1)" = 'mlp on ?[31mslow??'
-printf '{"name": "x"}\n' >bad.json
-refused 'bad.json: hardware has a name, a bandwidth' --hardware bad.json
 printf "$own"'[formats]\nv = e5m2\n' >plain/settings.ini
 refused 'plain has neither policy epochs' $tiny plain
 printf "$own"'[formats]\nv = muppet(8)\n' >plain/settings.ini

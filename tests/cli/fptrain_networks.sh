@@ -108,12 +108,9 @@ printf 'linear classes\n\n conv 3 3\001\n' >bad.net
 refuses 'bad.net:3: a control character' models bad.net
 head -c 70000 /dev/zero | tr '\0' ' ' >bad.net
 refuses 'bad.net' models bad.net
-printf 'linear classes, linear 10 bias\n' >bad.net
-refuses "bad.net:1: bias is yes or no, not 'bias'" models bad.net
 refuses '[network] has no keys' run --model own.net --data digits --set network.text=3
 refuses 'model.width; it takes none of these' run --model own.net --data digits --set model.width=0.5
 refuses 'the model mlp does not use model.norm' run --model mlp --data digits --set model.norm=no
-refuses "model.hidden is at most 32 numbers" run --model mlp --data digits --set model.hidden=12x
 
 refuses '--layers stands alone' models --layers x
 refuses "--shape: ' 1x 28x 28' is not" models mlp --shape ' 1x 28x 28'

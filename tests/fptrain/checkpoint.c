@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* checkpoint.c - checkpoints of the trainer: a file laid out by hand, every bit of it damaged. That killed
  * writers leave a whole file is for cli/atomic_file.c. */
-#define _POSIX_C_SOURCE 200809L
 #include "base/checkpoint.h"
 
 #include "../common.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* estimate.c - times of a step worked out by hand from the shapes of three products for each layer, and hardware files
  * that are refused. */
-#define _POSIX_C_SOURCE 200809L
 #include "estimate/time.h"
 #include "ops/ops.h"
 
@@ -126,9 +125,6 @@ static void refusals(void)
         EXPECT(!read_text(&h, bad[i].text, &why) && strstr(why.text, bad[i].said) && !strchr(why.text, '\n'),
                "'%s' was taken, or: %s", bad[i].text, why.text);
     }
-    hardware h;
-    trouble why = {""};
-    EXPECT(!hardware_read(&h, "/nonesuch.json", &why) && strstr(why.text, "/nonesuch.json"), "%s", why.text);
 }
 
 int main(void)

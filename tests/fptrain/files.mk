@@ -1,5 +1,5 @@
 # Files, data, settings and reports of the trainer.
-TRAINER_FILE_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain $(CHECK_CFLAGS) \
+TRAINER_FILE_CFLAGS = $(SYSTEM_CPPFLAGS) $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain $(CHECK_CFLAGS) \
 	$(FPTRAIN_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 TRAINER_FILE_LDADD = tools/libfptrain.la lib/libfpemu.la $(CHECK_LIBS) $(FPTRAIN_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 TRAINER_FILE_TESTS = \

@@ -1,5 +1,5 @@
 # The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
-TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain $(FPTRAIN_CFLAGS)
+TRAINER_CFLAGS = $(SYSTEM_CPPFLAGS) $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
 	tests/fptrain/assign \
 	tests/fptrain/estimate \

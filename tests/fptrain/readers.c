@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. What
  * Python wrote is read in cli/fptrain_data.sh and cli/fptrain_text.sh. */
-#define _POSIX_C_SOURCE 200809L
 #include "data/readers.h"
 #include "common/json.h"
 #include "data/dataset.h"
@@ -12,14 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#if defined __has_feature
-#define SANITIZED __has_feature(address_sanitizer)
-#elif defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 static trouble why;
 
@@ -85,9 +76,8 @@ START_TEST(idx_promises)
 {
     static const uint8_t two_gib[] = {0, 0, 8, 1, 0x80, 0, 0, 0, 1, 2, 3};
     static const uint8_t endless[] = {0, 0, 8, 3, 255, 255, 255, 255, 0, 0, 16, 0, 0, 0, 16, 0, 1};
-#if !SANITIZED                                                                     /* which reserves far more itself */
-    ck_assert_int_eq(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30}), 0); /* of this test's own process */
-#endif
+    if (!SANITIZED) /* else it reserves far more; of this test's own process */
+        ck_assert_int_eq(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30}), 0);
     refused_idx(two_gib, sizeof two_gib, 1,
                 sizeof(size_t) > 4 ? "truncated: 2147483648 bytes of data expected, 3 found" : "asks for more than");
     refused_idx(endless, sizeof endless, 3, "asks for more than");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* record.c - logs of the trainer: read back by jansson, they hold what was said; a run that goes on finds no files but
  * its own, and cuts what comes again. */
-#define _POSIX_C_SOURCE 200809L
 #include "run/record.h"
 
 #include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* settings.c - settings of the trainer: what files and options say is what comes out, and errors say where. Texts of all
  * kinds are for fuzz/trainer.c. */
-#define _POSIX_C_SOURCE 200809L
 #include "run/settings.h"
 
 #include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */

@@ -11,16 +11,6 @@
 #include "ops/ops.h"
 #include "run/trainer.h"
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
-    __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 /* ---------------------------------------------------------------------------------------------- rectifiers */
 
 /* An odd row, so that parts of the batch begin anywhere in a word of bits. */
@@ -153,7 +143,7 @@ static void check_peak(const char *model, const char *batch)
 
 int main(void)
 {
-    if (!SANITIZED) { /* sanitizers take memory of their own */
+    if (!SANITIZED) {
         check_peak("resnet20", "64");
         check_peak("resnet18", "8");
         check_peak("vgg", "32");

@@ -347,17 +347,7 @@ void carrier_store(int carrier, void *x, size_t i, double value)
 }
 
 /* ------------------------------------------------------------------------------------------------ the arrays */
-#if defined(__SANITIZE_ADDRESS__)
-enum { AFTER = 0 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-enum { AFTER = 0 };
-#else
-enum { AFTER = 64 };
-#endif
-#else
-enum { AFTER = 64 };
-#endif
+enum { AFTER = SANITIZED ? 0 : 64 };
 
 static unsigned char pattern(size_t i)
 {

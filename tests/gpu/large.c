@@ -5,7 +5,7 @@
  * ends, the last element included; of counters and ranges everything. Skips, saying so, where the device's free memory
  * is too small. */
 #include "../common.h"
-#include <cuda_runtime_api.h>
+#include "must.h"
 #include <fpemu_cuda.h>
 
 #ifndef STEP
@@ -14,14 +14,6 @@
 enum { WINDOW = 4096, BLOCK = 32, ROOM = WINDOW + BLOCK, WINDOWS = 16 };
 
 static unsigned long failures, comparisons;
-
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    exit(1);
-}
 
 static void expect(int right, const char *what, unsigned long long at)
 {

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* memory_device.c - memory.h on a CUDA device. */
 #include "memory.h"
-#include <cuda_runtime_api.h>
-
-static void must(cudaError_t error)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(1);
-}
+#include "must.h"
 
 void device_begin(void)
 {
@@ -25,8 +17,8 @@ void *device_memory(int which, size_t bytes)
     static void *buffer[10];
     static size_t size[10];
     if (bytes > size[which]) {
-        must(cudaFree(buffer[which]));
-        must(cudaMalloc(&buffer[which], bytes));
+        must(cudaFree(buffer[which]), "cudaFree");
+        must(cudaMalloc(&buffer[which], bytes), "cudaMalloc");
         size[which] = bytes;
     }
     return buffer[which];
@@ -34,10 +26,10 @@ void *device_memory(int which, size_t bytes)
 
 void to_device(void *d, const void *h, size_t bytes)
 {
-    must(cudaMemcpy(d, h, bytes, cudaMemcpyHostToDevice));
+    must(cudaMemcpy(d, h, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
 void from_device(void *h, const void *d, size_t bytes)
 {
-    must(cudaMemcpy(h, d, bytes, cudaMemcpyDeviceToHost));
+    must(cudaMemcpy(h, d, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }

@@ -9,22 +9,13 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <fpemu.h>
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "must.h"
 #include "tensor_cores.h"
 #include "tensor_operands.h"
 
 enum { TILES = 256, OUTPUTS = TILES * M * N, VARIED = 12 }; /* VARIED: tiles for which models are varied */
 enum instruction { MMA, WGMMA };
-
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    exit(1);
-}
 
 #define TO_FLOAT(shape, types)                                                                                         \
     asm("mma.sync.aligned." shape ".row.col.f32." types ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"   \

@@ -13,21 +13,13 @@
 #include "stream_tasks.h"
 
 #include "../common.h"
-#include <cuda_runtime_api.h>
+#include "must.h"
 #include <pthread.h>
 
 enum { STREAMS = 8, THREADS_AT_ONCE = 4 };
 
 static unsigned long failures, comparisons;
 static unsigned char stats_room[1 << 20];
-
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    exit(1);
-}
 
 static void expect(int right, const char *what, const char *of, int number)
 {

@@ -11,19 +11,11 @@
 #include <cuda_fp6.h>
 #include <cuda_fp8.h>
 #include <fpemu_cuda.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CHUNK (UINT64_C(1) << 28)
+#include "must.h"
 
-static void must(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    exit(1);
-}
+#define CHUNK (UINT64_C(1) << 28)
 
 static __device__ uint64_t mix(uint64_t z)
 {

@@ -13,12 +13,8 @@
 #include "../against_judges/variants.h"
 #include "calls.h"
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
-    __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer) || !defined(__OPTIMIZE__)
-#define MEASURABLE 0 /* such programs have frames of their own making */
+#if SANITIZED || !defined(__OPTIMIZE__)
+#define MEASURABLE 0
 #else
 #define MEASURABLE 1
 #endif
