@@ -1254,7 +1254,8 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
 {
     context c;
 
-    if (!open_context(&c, f, r, carrier) || (f->search_first != f->search_last && r->mode >= FPEMU_MODE_SR)) {
+    if (!open_context(&c, f, r, carrier) ||
+        (f->search_first != f->search_last && (r->mode == FPEMU_MODE_SR || r->mode == FPEMU_MODE_SE))) {
         close_context(&c);
         return NULL;
     }
