@@ -104,7 +104,7 @@ gpu_random fpemu_gpu_random(const fpemu_rounding *r)
     random.generator = r->generator & (uint8_t)~FPEMU_CUDA_STATE;
     random.per_word = (uint8_t)core_per_word(bits);
     random.bits = (uint8_t)bits;
-    random.used = r->mode == FPEMU_MODE_SR || r->mode == FPEMU_MODE_SE;
+    random.used = FPEMU_MODE_DRAWS(r->mode);
     return random;
 }
 

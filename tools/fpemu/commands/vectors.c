@@ -168,7 +168,7 @@ typedef struct request {
 
 static bool is_random(const fpemu_rounding *rounding)
 {
-    return rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE;
+    return FPEMU_MODE_DRAWS(rounding->mode);
 }
 
 /* Of sums and tensors; NULL past the end, and for operations. */
