@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* judge.c - fpemu judge: by which rule the codes and scales of a file were made. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - fpemu quantize: the tensors of a file rounded to a format. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vectors.c - fpemu vectors: operands, results and flags for a simulator's test bench. */
-#include "common/system.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dtype.c - see dtype.h. The conversions are those of the library. */
-#include "common/system.h"
-
 #include "files/dtype.h"
 
 #include <assert.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* file.c - see file.h */
-#include "common/system.h"
-
 #include "files/file.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* given.c - see given.h */
-#include "common/system.h"
-
 #include "files/given.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* layout.c - see layout.h */
-#include "common/system.h"
-
 #include "files/layout.h"
 
 #include <float.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.c - see reader.h */
-#include "common/system.h"
-
 #include "files/reader.h"
 
 #include <errno.h>
