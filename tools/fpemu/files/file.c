@@ -253,7 +253,7 @@ void file_expect_numbers(file *f)
              "tensors are such: --as-numbers takes them as numbers",
              f->path, codes->name, model_type_text(codes), file_shape_text(shape[0], codes), scales->name,
              model_type_text(scales), file_shape_text(shape[1], scales),
-             layout_nearest(&f->model, codes, scales, nearest), count);
+             layout_nearest(&f->model, codes, nearest), count);
 }
 
 void file_close(file *f)
