@@ -731,7 +731,7 @@ int cmd_judge(int argc, char **argv)
         }
     }
     if (judged == 0)
-        cli_fail("%s: no codes with scales in a layout of safetensors that is read", f.path);
+        cli_fail("%s: no codes with scales in a layout that is read", f.path);
     if (json)
         jsonout_stream_end(&stream);
     if (against != NULL)
