@@ -97,16 +97,16 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
           f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
           (nearest || r->mode == FPEMU_MODE_SR)))
         return REASON_BLOCK_COMPAT;
+    if (!f->scaling && (r->compat == FPEMU_COMPAT_MUPPET || r->compat == FPEMU_COMPAT_GGML)) /* of blocks alone */
+        return REASON_SCALAR_COMPAT;
+    if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
+        return REASON_POSIT_MODE;
     if (f->scaling && core_candidates(f) > 1 && !core_rule_chooses(f->scaling)) {
         if (r->compat)
             return REASON_BLOCK_COMPAT;
         if (FPEMU_MODE_DRAWS(r->mode))
             return REASON_SEARCH_MODE;
     }
-    if (!f->scaling && (r->compat == FPEMU_COMPAT_MUPPET || r->compat == FPEMU_COMPAT_GGML)) /* of blocks alone */
-        return REASON_SCALAR_COMPAT;
-    if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
-        return REASON_POSIT_MODE;
     return f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode) ? REASON_TABLE_MODE : REASON_NONE;
 }
 

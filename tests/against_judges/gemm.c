@@ -1001,10 +1001,10 @@ static void try_spec(const char *text, unsigned rounds)
                 spec.sum.inner.rounding.variant = (uint8_t)(round % 3);
                 spec.sum.inner.rounding.generator = (uint8_t)(round / 3 % 2);
             }
-            x.m = 1 + pick(4);
+            x.m = 1 + (round % 8 == 6 ? 63 + pick(5) : pick(4)); /* lanes may run along many rows */
             x.n = 1 + (round % 4 == 3 ? pick(40) : pick(5));
             x.k = lengths[pick(sizeof lengths / sizeof *lengths)];
-            if (x.n > 8 && x.k > 40)
+            if (x.n + x.m > 12 && x.k > 40)
                 x.k = 40;
             if (spec.splits && x.k > 40)
                 x.k -= x.k > 200 ? 215 : x.k - 40;
