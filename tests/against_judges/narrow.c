@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* narrow.c - arrays of binary16 and bfloat16 words along any strides, of every blocked format: values, packed bytes,
- * scales and single blocks against the calls for binary32, which blocks.c, packing.c and blocks_scales.c judge. Each of
- * the 2^16 words to every scalar format, and operations on them, are for words.c.
+/* narrow.c - arrays of binary16 and bfloat16 words along any strides, of every blocked format: values, packed bytes
+ * and scales against the calls for binary32, which blocks.c, packing.c and blocks_scales.c judge. Single blocks are for
+ * fuzz/api.sh, each of the 2^16 words to every scalar format, and operations on them, for words.c.
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
@@ -24,9 +24,9 @@ static void compare_words(const struct type *t, const block_case *c, const char 
         }
 }
 
-/* Packed and read again, whole and one block by itself, whose elements are dense. */
+/* Packed and read again. */
 static void packed_tensor(const struct type *t, const block_case *c, const fpemu_shape *shape, size_t room,
-                          const float *x32, const uint16_t *x, uint64_t state)
+                          const float *x32, const uint16_t *x)
 {
     fpemu_layout l;
     if (!lh_check(fpemu_packed_layout(&c->f, shape, &l) == FPEMU_OK, "%s: no layout", c->spec) || l.blocks == 0)
@@ -36,7 +36,6 @@ static void packed_tensor(const struct type *t, const block_case *c, const fpemu
     float *scales[2] = {calloc(l.blocks, sizeof **scales), calloc(l.blocks, sizeof **scales)};
     float *y32 = calloc(room, sizeof *y32);
     uint16_t *y = calloc(room, sizeof *y);
-    const uint64_t b = lh_next(&state) % l.blocks;
     fpemu_pack_f32(&c->f, &c->r, shape, x32, bytes[0], NULL);
     leave_on_stack(c->seed);
     fpemu_pack(&c->f, &c->r, t->type, shape, x, bytes[1], NULL);
@@ -51,23 +50,6 @@ static void packed_tensor(const struct type *t, const block_case *c, const fpemu
     leave_on_stack(c->seed);
     fpemu_unpack(&c->f, t->type, shape, bytes[0], y);
     compare_words(t, c, "unpack", room, y32, y);
-    memset(y32, 0, room * sizeof *y32);
-    memset(y, 0, room * sizeof *y);
-    fpemu_unpack_blocks_f32(&c->f, &c->shape, b, 1, bytes[0], y32);
-    fpemu_unpack_blocks(&c->f, t->type, &c->shape, b, 1, bytes[0], y);
-    compare_words(t, c, "one block unpacked", (size_t)c->n, y32, y);
-    for (size_t i = 0; i < c->n; i++)
-        y32[i] = (float)values[t - types][y[i]];
-    for (int k = 0; k < 2; k++) {
-        fpemu_range measured = {0};
-        fpemu_shape told = c->shape;
-        told.whole = &measured;
-        k ? fpemu_measure(&c->f, t->type, (size_t)c->n, y, &measured)
-          : fpemu_measure_f32(&c->f, (size_t)c->n, y32, &measured);
-        k ? fpemu_pack_blocks(&c->f, &c->r, t->type, &told, b, 1, y, bytes[1], NULL)
-          : fpemu_pack_blocks_f32(&c->f, &c->r, &told, b, 1, y32, bytes[0], NULL);
-    }
-    lh_check(memcmp(bytes[0], bytes[1], l.bytes) == 0, "%s, %s: one block packed", t->name, c->spec);
     FREE(bytes[0], bytes[1], codes[0], codes[1], scales[0], scales[1], y32, y);
 }
 
@@ -106,7 +88,7 @@ static void block_tensor(const struct type *t, const block_case *c, uint64_t sta
         compare_words(t, c, k == 2 ? "in place" : "tensor", room, y32, y);
     }
     lh_check(memcmp(&right, &counted, sizeof right) == 0, "%s, %s: counters", t->name, c->spec);
-    packed_tensor(t, c, &shape, room, x32, x, state);
+    packed_tensor(t, c, &shape, room, x32, x);
     digest = fnv(digest, y, room * sizeof *y);
     lines++;
     FREE(x32, y32, x, y);
