@@ -52,7 +52,6 @@ def test_blocks_and_counters():
     stats = fpemu.Stats()
     fpemu.quantize(x, "int4", scale=np.float32(0.25), stats=stats)
     assert stats.blocks == 1 and stats.clipped == int(((x / 0.25 < -8) | (x / 0.25 > 7)).sum())
-    assert np.isnan(fpemu.quantize(x, "int4", scale=-1.0)).all()
     assert fpemu.quantize(3.2, "int4", scale=0.5) == 3.0
 
 

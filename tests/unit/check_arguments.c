@@ -115,17 +115,6 @@ START_TEST(roundings_out_of_range)
 }
 END_TEST
 
-START_TEST(unsupported)
-{
-    fpemu_format f = format_of("posit(16,2)");
-    for (int mode = 1; mode < FPEMU_MODE_COUNT; mode++) {
-        fpemu_rounding r = fpemu_rounding_nearest();
-        r.mode = (uint8_t)mode;
-        all_refuse(&f, &r, FPEMU_ERROR_UNSUPPORTED, 0);
-    }
-}
-END_TEST
-
 /* The call goes through, the NaN is reported at the end; formats with a NaN of their own have nothing to report. */
 START_TEST(nan_is_an_error)
 {
@@ -432,6 +421,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("arguments", setup, null_pointers, formats_out_of_range, roundings_out_of_range, unsupported,
-                     nan_is_an_error, stats_out_of_range, structs_after_a_refusal, texts_after_a_refusal, types);
+    return RUN_SUITE("arguments", setup, null_pointers, formats_out_of_range, roundings_out_of_range, nan_is_an_error,
+                     stats_out_of_range, structs_after_a_refusal, texts_after_a_refusal, types);
 }

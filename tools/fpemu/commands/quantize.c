@@ -270,7 +270,8 @@ static void quantize_file(job *j)
     }
     loss_tell(&lost, "quantize");
     if (j->given.scale_text != NULL && nan_blocks > 0)
-        cli_warn("quantize: %" PRIu64 " of %" PRIu64 " blocks became NaN: their scale or zero point is none that the format takes",
+        cli_warn("quantize: %" PRIu64 " of %" PRIu64
+                 " blocks became NaN: their scale or zero point is none that the format takes",
                  nan_blocks, blocks);
 }
 
