@@ -306,9 +306,9 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
  *   rows, length  block_rows and block_length; 0 where `block` has none
  * nvfp4 rules: block run or tile, scale not NULL; 4over6 rules: the element e2m1 too, of at most 64 rows and 4096
  * elements a block. Recipe rules: scale fp32. The margin, the target (a sixteenth to 16 times the element's largest
- * value), the bound, outer and the search may be set afterwards where the rule has them, followed by fpemu_format_complete.
- * muppet: the element fixed point or an integer with steps of a power of two, scale NULL. s2fp8: block tensor, the
- * element a float, scale fp32. pairs, hif4, asymmetric and following: doc/blocks.md, 2.6, 2.7. */
+ * value), the bound, outer and the search may be set afterwards where the rule has them, followed by
+ * fpemu_format_complete. muppet: the element fixed point or an integer with steps of a power of two, scale NULL. s2fp8:
+ * block tensor, the element a float, scale fp32. pairs, hif4, asymmetric and following: doc/blocks.md, 2.6, 2.7. */
 fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
                                   const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
                                   uint32_t length);

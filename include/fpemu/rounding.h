@@ -115,9 +115,9 @@ fpemu_rounding fpemu_rounding_stochastic(uint64_t seed, uint64_t stream);
 
 /* Reads a mode by its short or long name ("rne", "toward-zero", "sr", ...) or a compatibility setting by its own
  * ("qpytorch", "qpytorch-sr", "qpytorch-fixed", "qpytorch-fixed-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se",
- * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "pytorch-cast", "muppet", "ggml"). Sets mode, overflow,
- * nan and compat; all other fields become 0. `error` may be NULL. FPEMU_ERROR_SPEC, and *rounding all zero, to nearest
- * even, for another text. */
+ * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "pytorch-cast", "muppet", "ggml"). Sets
+ * mode, overflow, nan and compat; all other fields become 0. `error` may be NULL. FPEMU_ERROR_SPEC, and *rounding all
+ * zero, to nearest even, for another text. */
 fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);
 /* The short ("rne") and the long ("nearest-even") name of a mode; NULL if there is no such mode. */
 const char *fpemu_mode_name(fpemu_mode mode);

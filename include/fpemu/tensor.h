@@ -104,8 +104,8 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 fpemu_status fpemu_quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                    const fpemu_shape *shape, const void *x, void *y, fpemu_stats *stats);
 
-/* The scales of a tensor's blocks: those that fpemu_quantize_tensor and fpemu_pack use for the same x, which no
- * rounding changes. Any of the three outputs may be NULL, not all:
+/* The scales of a tensor's blocks: those that fpemu_quantize_tensor and fpemu_pack use for the same x; where the format
+ * has a search, in mode rne, else in every mode. Any of the three outputs may be NULL, not all:
  *   scales  one number a block, in the order of fpemu_packed_extent, fpemu_layout.blocks of them: s of doc/blocks.md,
  *           2. The value of an element is y = P * s, P a value of its format (nvfp4 rules: P * s * d; levels: 2.6)
  *   codes   their codes, as many unsigned integers of fpemu_layout.scale_bytes bytes in host byte order, the code in

@@ -197,7 +197,7 @@ static int take_target(reader *r, fpemu_target *t)
             return 0;
         }
         if (part == 1 && t->rounding.compat)
-            return fail(r, start, "a mode: rne, rna, rnz, rtz, raz, rtp, rtn, rto, sr or se");
+            return fail(r, start, "a mode: rne, rna, rnz, rnp, rtz, raz, rtp, rtn, rto, sr or se");
         r->at = end;
         if (part == 1 || !take(r, '/'))
             break;

@@ -326,7 +326,7 @@ def pack(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, axis
 
 def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None = None) -> tuple[Any, Any,
                                                                                                 tuple[Any, ...]]:
-    """The scales that `quantize` and `pack` use for x: (scales, codes, (u, d)).
+    """The scales that `quantize` and `pack` use for x, where the format has a search by "rne": (scales, codes, (u, d)).
 
     scales, codes: by blocks, shaped as `Packed.scales`. The value of an element is P * s, with P a value of the element
     format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale; outer=row: (u, d) of each line. Other

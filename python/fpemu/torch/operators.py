@@ -215,7 +215,7 @@ def unpack(bytes: Tensor, format: str | Format, shape: Sequence[int], *, axis: i
 
 
 def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, Tensor, Tensor]:
-    """The scales that `quantize` and `pack` use for x: (scales, codes, tensor).
+    """The scales that `quantize` and `pack` use for x, where the format has a search by "rne": (scales, codes, tensor).
 
     scales: float32 (float64 for such an x), by blocks: for runs the shape of x without `axis`, then as many as a line
         has blocks. codes: theirs, unsigned integers. tensor: two numbers, nvfp4's multiplier u and scale d (of
