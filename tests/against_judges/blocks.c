@@ -72,23 +72,6 @@ static void given_to_nan(void)
     case_free(&c);
 }
 
-/* Each format after calls that have left each byte on the stack. */
-static void leftovers(void)
-{
-    block_case c = {.plain = 1};
-    for (size_t i = 0; case_format(i, &c.f, c.spec); i++) {
-        c.carrier = 32;
-        if (!fitting(&c))
-            c.carrier = 64;
-        c.seed = i + 1;
-        c.shape = fpemu_shape_vector(100);
-        case_fill(&c);
-        for (c.seed = 0; c.seed < 16; c.seed++)
-            (void)case_values(&c);
-    }
-    case_free(&c);
-}
-
 /* What most callers ask for, and what has short cuts: binary32, to nearest, one array after the other. */
 static void plain_arrays(void)
 {
@@ -850,7 +833,6 @@ int main(int argc, char **argv)
     case_options(argc, argv, &rounds, &first_seed);
     randomised();
     given_to_nan();
-    leftovers();
     plain_arrays();
     long_lines();
     exhaustive();

@@ -1,158 +1,97 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* narrow.c - arrays of binary16 and bfloat16 words against judges: blocked formats, packing and scales along any
- * strides. What a number becomes as a word is found here by search among all words. Each of the 2^16 words to every scalar
- * format, and operations on them, are for words.c.
+/* narrow.c - arrays of binary16 and bfloat16 words along any strides, of every blocked format: values, packed bytes
+ * and scales against the calls for binary32, which blocks.c, packing.c and blocks_scales.c judge. Single blocks are for
+ * fuzz/api.sh, each of the 2^16 words to every scalar format, and operations on them, for words.c.
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
+#include "../judges/longhand.h"
 #include "blocks_cases.h"
-#include "expected.h"
 #include "half_words.h"
 #include "variants.h"
 
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
 
-static uint64_t binary32(double x)
-{
-    const uint32_t sign = signbit(x) ? 0x80000000u : 0;
-    return isnan(x) ? sign | 0x7fc00000u : lh_float_bits((float)x);
-}
-
-static void compare_words(const struct type *t, const char *spec, int mode, const char *what, size_t n,
-                          const uint16_t *x, const uint16_t *want, const uint16_t *got)
+static void compare_words(const struct type *t, const block_case *c, const char *what, size_t n, const float *floats,
+                          const uint16_t *words)
 {
     for (size_t i = 0; i < n; i++)
-        if (got[i] != want[i]) {
-            lh_check(0, "%s, %s, mode %d, %s, element %zu: of %04x the judge makes %04x, the library %04x", t->name,
-                     spec, mode, what, i, x[i], want[i], got[i]);
+        if (words[i] != word_of(t, (double)floats[i])) {
+            lh_check(0, "%s, %s, mode %d, %s, place %zu: of floats %a, of words %04x", t->name, c->spec, c->r.mode,
+                     what, i, (double)floats[i], words[i]);
             return;
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- blocks */
-
-/* A tensor with strides, in place too, packed and read again. */
-static void block_tensor(const struct type *t, block_case *c, uint64_t state)
+/* Packed and read again. */
+static void packed_tensor(const struct type *t, const block_case *c, const fpemu_shape *shape, size_t room,
+                          const float *x32, const uint16_t *x)
 {
-    static const fpemu_shape none;
+    fpemu_layout l;
+    if (!lh_check(fpemu_packed_layout(&c->f, shape, &l) == FPEMU_OK, "%s: no layout", c->spec) || l.blocks == 0)
+        return;
+    unsigned char *bytes[2] = {calloc(l.bytes + 1, 1), calloc(l.bytes + 1, 1)};
+    unsigned char *codes[2] = {calloc(l.blocks, 8), calloc(l.blocks, 8)};
+    float *scales[2] = {calloc(l.blocks, sizeof **scales), calloc(l.blocks, sizeof **scales)};
+    float *y32 = calloc(room, sizeof *y32);
+    uint16_t *y = calloc(room, sizeof *y);
+    fpemu_pack_f32(&c->f, &c->r, shape, x32, bytes[0], NULL);
+    leave_on_stack(c->seed);
+    fpemu_pack(&c->f, &c->r, t->type, shape, x, bytes[1], NULL);
+    lh_check(memcmp(bytes[0], bytes[1], l.bytes + 1) == 0, "%s, %s: packed bytes", t->name, c->spec);
+    if (c->f.scaling) {
+        fpemu_scales_f32(&c->f, shape, x32, scales[0], codes[0], NULL);
+        fpemu_scales(&c->f, t->type, shape, x, scales[1], codes[1], NULL);
+        lh_check(memcmp(scales[0], scales[1], l.blocks * sizeof **scales) == 0, "%s, %s: scales", t->name, c->spec);
+        lh_check(memcmp(codes[0], codes[1], l.blocks * 8) == 0, "%s, %s: codes of scales", t->name, c->spec);
+    }
+    fpemu_unpack_f32(&c->f, shape, bytes[0], y32);
+    leave_on_stack(c->seed);
+    fpemu_unpack(&c->f, t->type, shape, bytes[0], y);
+    compare_words(t, c, "unpack", room, y32, y);
+    FREE(bytes[0], bytes[1], codes[0], codes[1], scales[0], scales[1], y32, y);
+}
+
+/* A tensor with strides, in place too. */
+static void block_tensor(const struct type *t, const block_case *c, uint64_t state)
+{
     const uint64_t size[4] = {c->shape.outer, c->shape.rows, c->shape.length, c->shape.inner};
     const unsigned gap = (unsigned)(lh_next(&state) % 3);
-    int64_t stride[4], step = 1 + (gap == 2);
+    fpemu_shape shape = c->shape;
+    int64_t step = 1 + (gap == 2);
     for (int a = 3; a >= 0; a--) {
-        stride[a] = step;
+        shape.x_stride[a] = shape.y_stride[a] = gap ? step : 0;
         step *= (int64_t)size[a] + (gap && a == 3);
     }
-    const size_t room = (size_t)step + 1, n = (size_t)c->n;
-    uint16_t *x = calloc(room, 2), *y = calloc(room, 2), *want = calloc(room, 2), *dense = calloc(n + 1, 2);
-    uint64_t *place = calloc(n + 1, 8), *read = calloc(n + 1, 8), i = 0;
-    for (uint64_t o = 0; o < size[0]; o++)
-        for (uint64_t r = 0; r < size[1]; r++)
-            for (uint64_t l = 0; l < size[2]; l++)
-                for (uint64_t k = 0; k < size[3]; k++)
-                    place[i++] = o * (uint64_t)stride[0] + r * (uint64_t)stride[1] + l * (uint64_t)stride[2] +
-                                 k * (uint64_t)stride[3];
-    for (i = 0; i < n; i++) {
-        x[place[i]] = dense[i] = word_of(t, (double)lh_float((uint32_t)c->x[i]));
-        c->x[i] = binary32(values[t - types][dense[i]]);
+    const size_t room = (size_t)step + 1;
+    float *x32 = calloc(room, sizeof *x32), *y32 = calloc(room, sizeof *y32);
+    uint16_t *x = calloc(room, sizeof *x), *y = calloc(room, sizeof *y);
+    fpemu_stats right = {0}, counted = {0};
+    for (size_t i = 0; i < room; i++) {
+        x[i] = word_of(t, (double)lh_float((uint32_t)c->x[i % (c->n + (c->n == 0))]));
+        x32[i] = (float)values[t - types][x[i]];
     }
-    for (i = 0; i < room; i++)
-        y[i] = want[i] = 0x1234;
-    ref_tensor *right = ref_quantize(&c->f, &c->r, 32, &c->shape, c->x);
-    fpemu_shape shape = c->shape;
-    memcpy(shape.x_stride, gap ? stride : none.x_stride, sizeof stride);
-    memcpy(shape.y_stride, gap ? stride : none.y_stride, sizeof stride);
-    leave_on_stack(c->seed);
-    const fpemu_status status = fpemu_quantize_tensor(&c->f, &c->r, t->type, &shape, x, y, NULL);
-    if (right && status != FPEMU_ERROR_NAN && lh_check(status == FPEMU_OK, "%s, %s: %d", t->name, c->spec, status)) {
-        fpemu_stats s = {0}, expected = {0};
-        double sums[3];
-        fpemu_layout l;
-        for (i = 0; i < n; i++)
-            want[place[i]] = word_of(t, (double)lh_float((uint32_t)right->element[i].y));
-        compare_words(t, c->spec, c->r.mode, "tensor", room, x, want, y);
-        for (i = 0; i < room; i++)
-            y[i] = 0x1234;
-        lh_check(fpemu_quantize_tensor(&c->f, &c->r, t->type, &shape, x, y, &s) == FPEMU_OK, "%s, %s: counted", t->name,
-                 c->spec);
-        compare_words(t, c->spec, c->r.mode, "counted tensor", room, x, want, y);
-        ref_count(right, c->x, &expected, sums);
-        const char *const other = other_counts(&s, &expected);
-        lh_check(!other && (!c->f.scaling || s.blocks == expected.blocks), "%s, %s: counters of blocks: %s", t->name,
-                 c->spec, other ? other : "blocks");
-        for (i = 0; i < room; i++)
-            y[i] = want[i] = 0x1234;
-        for (i = 0; i < n; i++) {
-            y[place[i]] = dense[i];
-            want[place[i]] = word_of(t, (double)lh_float((uint32_t)right->element[i].y));
+    const fpemu_status status = fpemu_quantize_tensor_f32(&c->f, &c->r, &shape, x32, y32, &right);
+    for (int k = 0; k < 3; k++) { /* the last in place, where gaps keep what they have */
+        memset(y, 0, room * sizeof *y);
+        if (k == 2)
+            memcpy(y, x, room * sizeof *y);
+        leave_on_stack(c->seed);
+        lh_check(fpemu_quantize_tensor(&c->f, &c->r, t->type, &shape, k == 2 ? y : x, y, k == 1 ? &counted : NULL) ==
+                     status,
+                 "%s, %s: another status than %d", t->name, c->spec, status);
+        if (k == 2) {
+            memcpy(y32, x32, room * sizeof *y32);
+            fpemu_quantize_tensor_f32(&c->f, &c->r, &shape, y32, y32, NULL);
         }
-        lh_check(fpemu_quantize_tensor(&c->f, &c->r, t->type, &shape, y, y, NULL) == FPEMU_OK, "%s, %s: in place",
-                 t->name, c->spec);
-        compare_words(t, c->spec, c->r.mode, "in place", room, x, want, y);
-        lines++;
-
-        if (lh_check(fpemu_packed_layout(&c->f, &c->shape, &l) == FPEMU_OK, "%s: no layout", c->spec) && n) {
-            unsigned char *bytes = calloc(l.bytes + 1, 1), *packed = calloc(l.bytes + 1, 1);
-            unsigned char *codes = calloc(l.blocks + 1, 8);
-            float *scales = calloc(l.blocks + 1, sizeof *scales);
-            ref_pack(&c->f, right, packed);
-            leave_on_stack(c->seed);
-            lh_check(fpemu_pack(&c->f, &c->r, t->type, &shape, x, bytes, NULL) == FPEMU_OK &&
-                         memcmp(bytes, packed, l.bytes) == 0,
-                     "%s, %s: packed bytes", t->name, c->spec);
-            if (c->f.scaling) {
-                lh_check(fpemu_scales(&c->f, t->type, &shape, x, scales, codes, NULL) == FPEMU_OK &&
-                             memcmp(codes, packed + l.scales_offset, l.blocks * l.scale_bytes) == 0,
-                         "%s, %s: scales", t->name, c->spec);
-                for (i = 0; i < l.blocks; i++)
-                    if (!right->block[i].nan &&
-                        !lh_check((double)scales[i] ==
-                                      (double)(float)ldexp(right->block[i].scale, (int)right->block[i].exponent),
-                                  "%s, %s: scale %g of block %u", t->name, c->spec, (double)scales[i], (unsigned)i))
-                        break;
-            }
-            if (ref_unpack(&c->f, 32, right, packed, read)) {
-                for (i = 0; i < room; i++)
-                    y[i] = want[i] = 0x1234;
-                for (i = 0; i < n; i++)
-                    want[place[i]] = word_of(t, (double)lh_float((uint32_t)read[i]));
-                leave_on_stack(c->seed);
-                lh_check(fpemu_unpack(&c->f, t->type, &shape, packed, y) == FPEMU_OK, "%s, %s: unpack", t->name,
-                         c->spec);
-                compare_words(t, c->spec, c->r.mode, "unpack", room, x, want, y);
-                /* one block by itself, its elements dense */
-                const uint64_t b = lh_next(&state) % right->blocks, m = right->block[b].elements;
-                uint16_t *part = calloc(m + 1, 2), *given = calloc(m + 1, 2);
-                memset(bytes, 0xa5, l.bytes);
-                memcpy(bytes, packed, l.scales_offset);
-                for (i = 0; i < m; i++) {
-                    const uint64_t at = right->order[right->block[b].first + i];
-                    given[i] = dense[at];
-                    part[i] = word_of(t, (double)lh_float((uint32_t)read[at]));
-                }
-                fpemu_extent e;
-                fpemu_packed_extent(&c->f, &c->shape, b, &e);
-                fpemu_range measured = {0};
-                (void)fpemu_measure(&c->f, t->type, n, dense, &measured);
-                fpemu_shape told = c->shape;
-                told.whole = told.whole ? told.whole : &measured; /* 4over6 rules need it */
-                lh_check(c->f.outer ||
-                             fpemu_pack_blocks(&c->f, &c->r, t->type, &told, b, 1, given, bytes, NULL) == FPEMU_OK &&
-                                 memcmp(bytes + e.offset, packed + e.offset, (m * l.element_bits + 7) / 8) == 0,
-                         "%s, %s: one block packed", t->name, c->spec);
-                memset(given, 0, (m + 1) * 2);
-                lh_check(fpemu_unpack_blocks(&c->f, t->type, &c->shape, b, 1, packed, given) == FPEMU_OK &&
-                             memcmp(given, part, m * 2) == 0 && given[m] == 0,
-                         "%s, %s: one block unpacked", t->name, c->spec);
-                FREE(part, given);
-            }
-            FREE(bytes, packed, codes, scales);
-        }
+        compare_words(t, c, k == 2 ? "in place" : "tensor", room, y32, y);
     }
-    digest = fnv(digest, y, room * 2);
-    if (right)
-        ref_free(right);
-    FREE(x, y, want, dense, place, read);
+    lh_check(memcmp(&right, &counted, sizeof right) == 0, "%s, %s: counters", t->name, c->spec);
+    packed_tensor(t, c, &shape, room, x32, x);
+    digest = fnv(digest, y, room * sizeof *y);
+    lines++;
+    FREE(x32, y32, x, y);
 }
 
 static void blocks(void)
@@ -183,6 +122,6 @@ int main(int argc, char **argv)
 {
     find_values();
     blocks();
-    printf("narrow: %lu arrays of words judged\n", lines);
+    printf("narrow: %lu arrays of words compared\n", lines);
     return variants_end(argc, argv, "narrow", digest);
 }

@@ -75,15 +75,13 @@ refused() {
     fails 1 "'$3'" unpack "$1" -o no.safetensors
 }
 blocks='the nearest, has a scale for the tensor, a row or equal blocks'
-none='no layout that is read is near'
+none='files.md has those that are'
 refused deepseek.safetensors w w_scale_inv "DeepSeek, $blocks; 2 tensors are such"
 refused deepseek4.safetensors l.weight l.scale 'DeepSeek, the nearest, has scales of F32, BF16 or F8_E8M0'
 refused channels.safetensors l.weight l.weight_scale "compressed-tensors, $blocks"
 refused modelopt8.safetensors l.weight l.weight_scale 'ModelOpt, Quark, the nearest, has scales of F32, F16 or BF16'
-refused modelopt4.safetensors l.weight l.weight_scale \
-    "nvfp4 of ModelOpt, the nearest, has F32 'l.weight_scale_2'; 3 tensors"
-refused whole.safetensors l.weight_packed l.weight_scale \
-    "nvfp4 of compressed-tensors, the nearest, has F32 'l.weight_global_scale'; 2"
+refused modelopt4.safetensors l.weight l.weight_scale "$none; 3 tensors"
+refused whole.safetensors l.weight_packed l.weight_scale "$none; 2"
 refused words.safetensors l.weight_packed l.weight_scale \
     'compressed-tensors, the nearest, has X_shape, two numbers, and scales of F32, F16 or BF16; 3 tensors'
 refused gptq.safetensors l.qweight l.scales \
@@ -96,10 +94,9 @@ refused mlx.safetensors l.weight l.scales "$none"
 refused hqq.safetensors l.W_q l.scale "$none; 3 tensors"
 refused quanto.safetensors l.weight._data l.weight._scale "$none"
 refused sub.safetensors l.weight l.weight_scale "compressed-tensors, $blocks"
-refused ao.safetensors l._weight_qdata l._weight_scale \
-    'mxfp8 of torchao, the nearest, has metadata that say MXTensor, is_swizzled_scales false'
-refused experts.safetensors e.down_proj_blocks e.down_proj_scales 'mxfp4 of gpt-oss, the nearest, has a scale for 32'
-refused several l.weight l.weight_scale 'mxfp8 of compressed-tensors, the nearest, has both in one file'
+refused ao.safetensors l._weight_qdata l._weight_scale "$none"
+refused experts.safetensors e.down_proj_blocks e.down_proj_scales "$none"
+refused several l.weight l.weight_scale "$none"
 fails 1 "'w' (|i1 4) are codes with scales in 'w_scale' (F32 1)" quantize bf16 arrays.npz -o no.npz
 fails 1 "'w'" pack mxfp4 deepseek.safetensors -o no.safetensors --layout compressed-tensors --tensors w
 fails 1 "'w'" compare deepseek.safetensors bf16 --tensors w_scale_inv

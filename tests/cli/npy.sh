@@ -142,7 +142,6 @@ bad_header "lacks the key 'descr'" '{}'
 bad_header "lacks the key 'shape'" "{'descr': '<f4', 'fortran_order': False}"
 bad_header "twice the key 'descr'" "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (4,)}"
 bad_header "unknown key 'extra'" "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), 'extra': 1}"
-bad_header "'<i4'" "{'descr': '<i4', 'fortran_order': False, 'shape': (4,)}"
 bad_header "'<c8'" "{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}"
 bad_header 'records' "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,)}"
 bad_header 'not a string' "{'descr': 4, 'fortran_order': False, 'shape': (4,)}"

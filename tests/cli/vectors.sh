@@ -258,7 +258,8 @@ done
 "$FPEMU" vectors fp64 --op mul --tininess after | grep -qx '0 a008000000000000 1ff5555555555555 8010000000000000 01' ||
     failed '--tininess after of binary64'
 fails 2 'testfloat names no mode' vectors fp16 --as testfloat -r rne,rtz
-fails 2 '--tininess is for' vectors mxfp4 --as testfloat
+fails 2 '--as testfloat is for' vectors mxfp4 --as testfloat
+fails 2 'no place for random bits' vectors fp16 --as testfloat -r sr
 fails 2 '--level' vectors e4m3fn --level 3
 fails 2 'no place in svh' vectors e4m3fn --as svh --classes
 fails 2 "rounding ''" vectors e4m3fn -r rne,

@@ -45,16 +45,13 @@ def test_broadcasting(shape, order, shift, reciprocal):
 
 
 def test_blocks_and_counters():
-    x, s = numbers((8, 64)), scales((8, 1))
-    mine = fpemu.quantize(x, "group(e4m3fn,16)", scale=s)
-    np.testing.assert_array_equal(mine, fpemu.quantize(x / s, "e4m3fn:saturate") * s)
+    x = numbers((8, 64))
     tile = fpemu.quantize(x, "block(e4m3fn,block=4x16,scale=fp32,rule=absmax)", scale=scales((2, 4)))
     whole = scales((2, 4)).repeat(4, 0).repeat(16, 1)
     np.testing.assert_array_equal(tile, fpemu.quantize(x / whole, "e4m3fn:saturate") * whole)
     stats = fpemu.Stats()
     fpemu.quantize(x, "int4", scale=np.float32(0.25), stats=stats)
     assert stats.blocks == 1 and stats.clipped == int(((x / 0.25 < -8) | (x / 0.25 > 7)).sum())
-    assert np.isnan(fpemu.quantize(x, "int4", scale=-1.0)).all()
     assert fpemu.quantize(3.2, "int4", scale=0.5) == 3.0
 
 
@@ -84,16 +81,6 @@ def test_torch_per_channel():
     assert torch.equal(got, expected)
 
 
-def test_torchao_groups():
-    torch, ao = pytest.importorskip("torch"), pytest.importorskip("torchao.quantization.quant_primitives")
-    x = torch.from_numpy(numbers((512, COUNT // 512)))
-    s = torch.from_numpy(scales((512, COUNT // 512 // 32)))
-    z = (torch.arange(s.numel()) % 16 - 8).reshape(s.shape).to(torch.int32)
-    q = ao.quantize_affine(x, (1, 32), s, z, torch.int8, -8, 7)
-    expected = ao.dequantize_affine(q, (1, 32), s, z, torch.int8, -8, 7)
-    assert torch.equal(fpemu.quantize(x, "int4", scale=s, zero=z, reciprocal=True), expected)
-
-
 @pytest.mark.parametrize("rule", ["asymmetric", "minmax", "tinygemm", "hqq"])
 def test_torchao_chooses(rule):
     torch, ao = pytest.importorskip("torch"), pytest.importorskip("torchao.quantization.quant_primitives")
@@ -114,30 +101,6 @@ def test_torchao_chooses(rule):
     assert np.array_equal(packed.zero_points.ravel(), z.numpy().ravel())
     assert np.array_equal(packed.codes.ravel(), q.numpy().ravel())
     assert torch.equal(packed.unpack(), y)
-
-
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q5_0", "q5_1", "q8_0"])
-def test_gguf(name):
-    quants = pytest.importorskip("gguf.quants")
-    kind = quants.GGMLQuantizationType[name.upper()]
-    x = numbers((512, COUNT // 512)) + np.float32(0.3)
-    theirs = quants.quantize(x, kind)
-    packed = fpemu.pack(x, name, "ggml")
-    assert np.array_equal(packed.unpack(), quants.dequantize(theirs, kind))
-    head = theirs.reshape(-1, quants.GGML_QUANT_SIZES[kind][1])[:, :4 if name.endswith("1") else 2]
-    assert packed.scale_codes.tobytes() == np.ascontiguousarray(head).tobytes()
-
-
-def test_compressed_tensors():
-    pytest.importorskip("compressed_tensors")
-    import torch
-    from compressed_tensors.quantization import QuantizationArgs
-    from compressed_tensors.quantization.lifecycle.forward import fake_quantize
-
-    x = torch.from_numpy(numbers((512, COUNT // 512)))
-    s, z = torch.from_numpy(scales((512, 1))), (torch.arange(512)[:, None] % 16 - 8).to(torch.int8)
-    args = QuantizationArgs(num_bits=4, strategy="channel", symmetric=False)
-    assert torch.equal(fpemu.quantize(x, "int4", scale=s, zero=z, zero_order="before"), fake_quantize(x, s, z, args))
 
 
 def cvt_rs(x, bits, r, low):

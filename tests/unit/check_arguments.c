@@ -115,17 +115,6 @@ START_TEST(roundings_out_of_range)
 }
 END_TEST
 
-START_TEST(unsupported)
-{
-    fpemu_format f = format_of("posit(16,2)");
-    for (int mode = 1; mode < FPEMU_MODE_COUNT; mode++) {
-        fpemu_rounding r = fpemu_rounding_nearest();
-        r.mode = (uint8_t)mode;
-        all_refuse(&f, &r, FPEMU_ERROR_UNSUPPORTED, 0);
-    }
-}
-END_TEST
-
 /* The call goes through, the NaN is reported at the end; formats with a NaN of their own have nothing to report. */
 START_TEST(nan_is_an_error)
 {
@@ -203,83 +192,6 @@ START_TEST(stats_out_of_range)
     TAMPER((stats.request.want = FPEMU_STATS_HISTOGRAM, stats.request.histogram = bins,
             stats.request.histogram_length = 0));
 #undef TAMPER
-    stats = none;
-    stats.request.want = FPEMU_STATS_HISTOGRAM;
-    stats.request.histogram = bins;
-    stats.request.histogram_first = -1;
-    stats.request.histogram_length = 3;
-    GIVES_OK(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats));
-    ck_assert_uint_eq(bins[0] + bins[1] + bins[2], N);
-    ck_assert_uint_eq(bins[3], 0);
-}
-END_TEST
-
-/* fpemu_check says what quantising one zero says: every kind of format, every mode, policy and compatibility setting,
- * fields out of range too. */
-static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *spec)
-{
-    const float zero = 0;
-    const double wide = 0;
-    float y;
-    double z;
-    const fpemu_status narrow = fpemu_quantize_f32(f, r, 1, &zero, &y, NULL);
-    const fpemu_status status = fpemu_quantize_f64(f, r, 1, &wide, &z, NULL);
-    ck_assert_msg(fpemu_check(f, r, 32, NULL) == narrow, "%s, f32, mode %d, compat %d: %d, not %d", spec,
-                  r ? r->mode : -1, r ? r->compat : -1, fpemu_check(f, r, 32, NULL), narrow);
-    ck_assert_msg(fpemu_check(f, r, 64, NULL) == status, "%s, f64, mode %d, compat %d: %d, not %d", spec,
-                  r ? r->mode : -1, r ? r->compat : -1, fpemu_check(f, r, 64, NULL), status);
-    const uint16_t nought = 0;
-    uint16_t word;
-    ck_assert_msg(fpemu_check(f, r, FPEMU_TYPE_F16, NULL) == fpemu_quantize_f16(f, r, 1, &nought, &word, NULL),
-                  "%s, f16", spec);
-    ck_assert_msg(fpemu_check(f, r, FPEMU_TYPE_BF16, NULL) == fpemu_quantize_bf16(f, r, 1, &nought, &word, NULL),
-                  "%s, bf16", spec);
-    return status != FPEMU_OK;
-}
-
-START_TEST(check_is_what_a_call_says)
-{
-    static const char *const specs[] =
-        LIST("fp64", "fp32", "bf16", "e4m3fn", "e5m2:saturate", "e8m0", "e2m1", "dlfloat16", "fixed(8,4)",
-             "fixed(40,20)", "fixed(53,4)", "ufixed(8,8):wrap", "fixed(8,4):symmetric", "int8", "int(8,scale=0.1)",
-             "uint4", "posit(16,1)", "posit(32,4)", "table(nf4)", "table(dynamic8)", "mxfp4", "mxint8", "msfp12",
-             "nvfp4", "nf4", "s2fp8", "bfp(7)", "bfp(23)", "bfp(1)", "bfp(7,rule=hbfp)", "bfp(7,block=3x5)",
-             "mx(posit(8,1))", "mx(fp64)", "mx(table(dynamic4),block=8)", "codebook(dynamic8,100)", "group(int4,24)",
-             "group(fixed(40,20),24)", "scaled(e5m2,block=row)", "muppet(8)", "muppet(8,block=9)");
-    int refused = 0;
-    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        const fpemu_format f = format_of(specs[i]);
-        for (int mode = 0; mode <= FPEMU_MODE_COUNT; mode++)
-            for (int compat = 0; compat <= FPEMU_COMPAT_COUNT; compat++)
-                for (int other = 0; other < 9; other++) {
-                    fpemu_rounding r = {.mode = (uint8_t)mode, .compat = (uint8_t)compat};
-                    r.overflow = (uint8_t)(other == 1 ? 3 : other == 2 ? 4 : 0);
-                    r.nan = (uint8_t)(other == 3 ? 5 : other == 4 ? 6 : 0);
-                    r.bits = (uint8_t)(other == 5 ? 32 : other == 6 ? 33 : 0);
-                    r.generator = other == 7;
-                    r.reserved1[2] = other == 8;
-                    refused += agrees(&f, &r, specs[i]);
-                }
-        fpemu_format damaged = f;
-        const fpemu_rounding r = fpemu_rounding_nearest();
-        for (size_t byte = 0; byte < offsetof(fpemu_format, table); byte++) {
-            unsigned char *const p = (unsigned char *)&damaged + byte;
-            const unsigned char kept = *p;
-            /* the library trusts what it derived, and the table's length: damage there is undefined */
-            if (byte >= offsetof(fpemu_format, precision) && byte < offsetof(fpemu_format, scaling))
-                continue;
-            if (byte >= offsetof(fpemu_format, codebook_length) && byte < offsetof(fpemu_format, reserved2))
-                continue;
-            *p = 0xff;
-            refused += agrees(&damaged, &r, specs[i]);
-            *p = kept;
-        }
-        refused += agrees(&f, NULL, specs[i]);
-        REFUSES(NULL, fpemu_check(&f, NULL, 32, NULL));
-        REFUSES(ARGUMENT, fpemu_check(&f, &r, 8, NULL), fpemu_check(&f, &r, -32, NULL));
-        REFUSES(NULL, fpemu_check(NULL, &r, 64, NULL));
-    }
-    ck_assert_int_gt(refused, 1000);
 }
 END_TEST
 
@@ -509,7 +421,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("arguments", setup, null_pointers, formats_out_of_range, roundings_out_of_range, unsupported,
-                     nan_is_an_error, stats_out_of_range, check_is_what_a_call_says, structs_after_a_refusal,
-                     texts_after_a_refusal, types);
+    return RUN_SUITE("arguments", setup, null_pointers, formats_out_of_range, roundings_out_of_range, nan_is_an_error,
+                     stats_out_of_range, structs_after_a_refusal, texts_after_a_refusal, types);
 }

@@ -116,22 +116,8 @@ START_TEST(shape_of)
 {
     const uint64_t sizes[5] = {2, 3, 5, 7, 11};
     fpemu_shape s;
-    const fpemu_shape zero = {0};
-    static const struct {
-        size_t dimensions;
-        int axis;
-        uint64_t outer, rows, length, inner;
-    } rows[] = {{1, 0, 1, 1, 2, 1},  {1, -1, 1, 1, 2, 1},   {2, 0, 1, 1, 2, 3}, {2, 1, 1, 2, 3, 1},
-                {3, 2, 2, 3, 5, 1},  {3, -1, 2, 3, 5, 1},   {3, 1, 1, 2, 3, 5}, {5, 4, 30, 7, 11, 1},
-                {5, 2, 2, 3, 5, 77}, {5, -5, 1, 1, 2, 1155}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        GIVES_OK(fpemu_shape_of(rows[i].dimensions, sizes, rows[i].axis, &s));
-        ck_assert(s.outer == rows[i].outer && s.rows == rows[i].rows && s.length == rows[i].length &&
-                  s.inner == rows[i].inner && !s.whole && s.x_stride[0] == 0 && s.y_stride[3] == 0);
-    }
-    REFUSES(ARGUMENT, fpemu_shape_of(3, sizes, 3, &s));
-    ck_assert(memcmp(&s, &zero, sizeof s) == 0);
-    REFUSES(ARGUMENT, fpemu_shape_of(3, sizes, -4, &s), fpemu_shape_of(0, sizes, 0, &s));
+    REFUSES(ARGUMENT, fpemu_shape_of(3, sizes, 3, &s), fpemu_shape_of(3, sizes, -4, &s),
+            fpemu_shape_of(0, sizes, 0, &s));
     REFUSES(NULL, fpemu_shape_of(3, NULL, 0, &s), fpemu_shape_of(3, sizes, 0, NULL));
     const uint64_t many[4] = {UINT64_C(1) << 32, 2, UINT64_C(1) << 31, 3};
     REFUSES(ARGUMENT, fpemu_shape_of(3, many, 1, &s));

@@ -4,8 +4,6 @@
  * The inputs come in stages (operands.h), in batches through the code that is tested (external.h); every difference is
  * put into a class (difference.h), and each class keeps its smallest example.
  */
-#include "common/system.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

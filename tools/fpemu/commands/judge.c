@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* judge.c - fpemu judge: by which rule the codes and scales of a file were made. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -733,7 +731,7 @@ int cmd_judge(int argc, char **argv)
         }
     }
     if (judged == 0)
-        cli_fail("%s: no codes with scales in a layout of safetensors that is read", f.path);
+        cli_fail("%s: no codes with scales in a layout that is read", f.path);
     if (json)
         jsonout_stream_end(&stream);
     if (against != NULL)

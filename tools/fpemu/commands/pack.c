@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pack.c - fpemu pack: the tensors of a file packed to the bits of a format. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

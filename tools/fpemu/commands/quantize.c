@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - fpemu quantize: the tensors of a file rounded to a format. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,6 +254,7 @@ static void quantize_file(job *j)
     writer_write(j->output, j->force, &j->in, &source);
     progress_hide();
     loss lost = {0};
+    uint64_t nan_blocks = 0, blocks = 0;
     report_want(&j->total, format_of_all(j));
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
@@ -266,8 +265,14 @@ static void quantize_file(job *j)
         }
         if (j->in.chosen[i] && j->report)
             report_merge(&j->total, &j->stats[i]);
+        nan_blocks += j->stats[i].nan_blocks;
+        blocks += j->stats[i].blocks;
     }
     loss_tell(&lost, "quantize");
+    if (j->given.scale_text != NULL && nan_blocks > 0)
+        cli_warn("quantize: %" PRIu64 " of %" PRIu64
+                 " blocks became NaN: their scale or zero point is none that the format takes",
+                 nan_blocks, blocks);
 }
 
 /* --------------------------------------------------------------------------------------------------- report */
@@ -435,7 +440,7 @@ int cmd_quantize(int argc, char **argv)
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
     writer_refuse_same("--plan", formats.plan, j.output, &j.in.model, model_kind_written(j.in.model.kind));
     cli_refuse_tables("-o", j.output);
-    given_open(&j.given);
+    given_open(&j.given, &j.in, j.output);
     choose_types(&j);
     quantize_file(&j);
     if (j.json) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* unpack.c - fpemu unpack: packed tensors as numbers again. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vectors.c - fpemu vectors: operands, results and flags for a simulator's test bench. */
-#include "common/system.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -800,14 +798,14 @@ static void check_roundings(bench *b, const request *q, fpemu_rounding *rounding
     }
 }
 
-static void read_tininess(bench *b, const char *when)
+static void read_tininess(bench *b, const char *option, const char *when)
 {
     if (when == NULL)
         return;
     if (strcmp(when, "before") != 0 && strcmp(when, "after") != 0)
         cli_usage("--tininess: '%s' is neither before nor after", when);
     if (b->kind != OPERATIONS || b->to.kind != FPEMU_KIND_FLOAT)
-        cli_usage("--tininess is for conversions and operations to floats");
+        cli_usage("%s is for conversions and operations to floats", option);
     b->tininess = strcmp(when, "before") == 0 ? TININESS_BEFORE : TININESS_AFTER;
 }
 
@@ -944,8 +942,10 @@ int cmd_vectors(int argc, char **argv)
         q.dot.shape = "2x2x4";
     fpemu_rounding roundings[MOST_MODES];
     read_roundings(&b, &q, roundings);
+    if (testfloat && b.random_bits > 0)
+        cli_usage("vectors: testfloat has no place for random bits: take a mode without them");
     start(&b, &q);
-    read_tininess(&b, q.tininess);
+    read_tininess(&b, testfloat ? "--as testfloat" : "--tininess", q.tininess);
     check_roundings(&b, &q, roundings);
     if (q.output != NULL) {
         cli_refuse_tables("-o", q.output);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* box_walk.c - see box_walk.h */
-#include "common/system.h"
-
 #include "files/box_walk.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* container.c - see container.h. Checksums are those of zlib. */
-#include "common/system.h"
-
 #include "files/container.h"
 
 #include <inttypes.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dtype.c - see dtype.h. The conversions are those of the library. */
-#include "common/system.h"
-
 #include "files/dtype.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -57,6 +56,21 @@ fpemu_format dtype_format(const dtype *type)
     fpemu_format format;
     fpemu_format_named(type->format, &format);
     return format;
+}
+
+unsigned dtype_integer(const char *code, bool *is_signed)
+{
+    const char *at = code + (code[0] != '\0' && strchr("<>|", code[0]) != NULL);
+    for (unsigned size = 1; size <= 8; size *= 2)
+        for (int u = 0; u < 2; u++) {
+            char names[2][8];
+            snprintf(names[0], sizeof names[0], "%c%u", "iu"[u], size);
+            snprintf(names[1], sizeof names[1], "%c%u", "IU"[u], 8 * size);
+            *is_signed = u == 0;
+            if (strcmp(at, names[0]) == 0 || strcmp(at, names[1]) == 0)
+                return size;
+        }
+    return 0;
 }
 
 void dtype_round(const dtype *type, size_t n, float *y)

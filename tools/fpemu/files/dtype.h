@@ -22,6 +22,8 @@ const dtype *dtype_at(unsigned i);
 const dtype *dtype_named(const char *name);
 const dtype *dtype_texted(const char *text);
 const dtype *dtype_coded(const char *code);
+/* The bytes of a type of integers, as .npy ("i4", "<i4") or safetensors ("I32") says it; 0: it is none. */
+unsigned dtype_integer(const char *code, bool *is_signed);
 fpemu_format dtype_format(const dtype *type);
 /* n floats to the nearest values of the type, in place; NULL: they stay. */
 void dtype_round(const dtype *type, size_t n, float *y);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* file.c - see file.h */
-#include "common/system.h"
-
 #include "files/file.h"
 
 #include <errno.h>
@@ -254,8 +252,8 @@ void file_expect_numbers(file *f)
     cli_fail("%s: '%.100s' (%s %s) are codes with scales in '%.100s' (%s %s), a layout that is not read; %s; %zu "
              "tensors are such: --as-numbers takes them as numbers",
              f->path, codes->name, model_type_text(codes), file_shape_text(shape[0], codes), scales->name,
-             model_type_text(scales), file_shape_text(shape[1], scales),
-             layout_nearest(&f->model, codes, scales, nearest), count);
+             model_type_text(scales), file_shape_text(shape[1], scales), layout_nearest(&f->model, codes, nearest),
+             count);
 }
 
 void file_close(file *f)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* foreign.c - see foreign.h */
-#include "common/system.h"
-
 #include "files/foreign.h"
 
 #include <string.h>

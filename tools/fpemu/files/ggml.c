@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ggml.c - see ggml.h. Scales of binary16 are decoded by the library; what is left are whole numbers and products. */
-#include "common/system.h"
-
 #include "files/ggml.h"
 
 #include <assert.h>

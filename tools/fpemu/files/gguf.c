@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gguf.c - see gguf.h. As strict as ggml's own reader: what that refuses is refused here. */
-#include "common/system.h"
-
 #include "files/gguf.h"
 
 #include <inttypes.h>

@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* given.c - see given.h */
-#include "common/system.h"
-
 #include "files/given.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/error.h"
 #include "cli/number.h"
+#include "common/byte_order.h"
+#include "files/writer.h"
+
+static void read_integers(file *f, size_t i, unsigned size, bool is_signed, float *y)
+{
+    const tensor *t = &f->model.tensor[i];
+    unsigned char bytes[8];
+    file_begin(f, i);
+    for (uint64_t k = 0; k < t->count && file_read(f, i, bytes, size) == size; k++) {
+        if (t->big_endian)
+            byte_order_swap(bytes, size, 1);
+        const uint64_t code = bytes_load(bytes, (int)size), sign = UINT64_C(1) << (8 * size - 1);
+        y[k] = is_signed && (code & sign) != 0 ? -(float)(2 * sign - code) : (float)code;
+    }
+}
 
 /* A number, FILE, or FILE:NAME of one with several tensors. */
-static given_numbers read_numbers(const char *option, const char *text)
+static given_numbers read_numbers(const char *option, const char *text, const file *in, const char *output)
 {
     given_numbers n = {.value = cli_allocate(1, sizeof *n.value), .count = 1};
     file_options plain = {0};
@@ -21,27 +35,38 @@ static given_numbers read_numbers(const char *option, const char *text)
     char *path = strdup(text), *colon = path != NULL && access(path, F_OK) != 0 ? strrchr(path, ':') : NULL;
     if (colon != NULL)
         *colon = '\0';
+    if (strcmp(text, "-") == 0 && in->model.file == stdin)
+        cli_usage("%s: standard input brings the tensors already", option);
     file f = file_open(path, &plain);
+    file_refuse_output(&f, "-o", output);
+    writer_refuse_same(option, f.path, output, &in->model, model_kind_written(in->model.kind));
     size_t i = 0;
     while (colon != NULL && i < f.model.count && strcmp(f.model.tensor[i].name, colon + 1) != 0)
         i++;
-    if (i == f.model.count || (colon == NULL && i + 1 != f.model.count))
+    if (colon != NULL && i == f.model.count)
+        cli_fail("%s: %s has no tensor '%s'", option, f.path, colon + 1);
+    if (colon == NULL && f.model.count != 1)
         cli_fail("%s: name one of the %zu tensors of %s, as in FILE:NAME", option, f.model.count, f.path);
     const tensor *t = &f.model.tensor[i];
-    if (t->type == NULL || (t->fortran_order && t->dimensions > 1))
-        cli_fail("%s: %s is %s: write floating-point numbers in C order", option, text,
-                 t->type == NULL ? t->type_text : "in Fortran order");
+    bool is_signed = false;
+    const unsigned size = t->type == NULL ? dtype_integer(t->type_text, &is_signed) : t->type->size;
+    if (size == 0 || (t->fortran_order && t->dimensions > 1))
+        cli_fail("%s: %s is %s: write numbers in C order", option, text, size == 0 ? t->type_text : "in Fortran order");
     n.dimensions = t->dimensions;
     n.count = t->count;
     memcpy(n.extent, t->extent, t->dimensions * sizeof *t->extent);
     free(n.value);
     n.value = cli_allocate(t->count, sizeof *n.value);
-    const bool wide = t->type->size == 8;
-    walk w = walk_begin(&f, i, !wide, wide, 1, UINT64_MAX);
-    while (walk_next(&w))
-        for (size_t k = 0; k < w.count; k++)
-            n.value[w.index + k] = wide ? (float)w.x64[k] : w.x32[k];
-    walk_end(&w);
+    if (t->type == NULL) {
+        read_integers(&f, i, size, is_signed, n.value);
+    } else {
+        const bool wide = size == 8;
+        walk w = walk_begin(&f, i, !wide, wide, 1, UINT64_MAX);
+        while (walk_next(&w))
+            for (size_t k = 0; k < w.count; k++)
+                n.value[w.index + k] = wide ? (float)w.x64[k] : w.x32[k];
+        walk_end(&w);
+    }
     file_close(&f);
     free(path);
     return n;
@@ -108,7 +133,7 @@ static void match_zeros(given *g)
     }
 }
 
-void given_open(given *g)
+void given_open(given *g, const file *in, const char *output)
 {
     const char *order = g->order_text;
     if (g->scale_text == NULL && (g->zero_text != NULL || order != NULL || g->reciprocal || g->tensor_text != NULL))
@@ -119,10 +144,10 @@ void given_open(given *g)
                                    !(g->call.tensor > 0 && g->call.tensor <= 0x1.fffffep127f)))
         cli_usage("--tensor-scale: '%s' is no finite number above 0", g->tensor_text);
     if (g->scale_text != NULL)
-        g->scale = read_numbers("--scale", g->scale_text);
+        g->scale = read_numbers("--scale", g->scale_text, in, output);
     if (g->zero_text == NULL)
         return;
-    g->zero = read_numbers("--zero", g->zero_text);
+    g->zero = read_numbers("--zero", g->zero_text, in, output);
     g->call.order = order != NULL && order[0] == 'b' ? FPEMU_ZERO_BEFORE : FPEMU_ZERO_AFTER;
     match_zeros(g);
 }
@@ -154,8 +179,8 @@ static void check_format(const given *g, const fpemu_format *f, const char *spec
 
 /* The blocks of a format without any, as the shape of the scales cuts the tensor: `grid`, of how many axes is returned;
  * *n loses axes that cut nothing. */
-static unsigned cut_tensor(given_numbers n[2], bool reciprocal, const tensor *t, const char *name, fpemu_format *own,
-                           fpemu_shape *shape, uint64_t *grid)
+static unsigned cut_tensor(given_numbers n[2], bool reciprocal, const tensor *t, const char *name, const char *spec,
+                           fpemu_format *own, fpemu_shape *shape, uint64_t *grid)
 {
     const fpemu_format element = *own;
     const unsigned more = t->dimensions - n->dimensions;
@@ -197,11 +222,12 @@ static unsigned cut_tensor(given_numbers n[2], bool reciprocal, const tensor *t,
     kind = some == 0 ? kind : channel ? FPEMU_BLOCK_CHANNEL : FPEMU_BLOCK_RUN;
     const uint64_t run = kind == FPEMU_BLOCK_RUN ? t->extent[more + last] * inner / cut : 0;
     cli_check(fpemu_format_named(FPEMU_NAME_BINARY32, &single), "--scale");
-    cli_check(run > UINT32_MAX
-                  ? FPEMU_ERROR_ARGUMENT
-                  : fpemu_format_blocked(own, &element, reciprocal ? FPEMU_SCALING_RECIPROCAL : FPEMU_SCALING_ABSMAX,
-                                         &single, 0, kind, 0, (uint32_t)run),
-              "--scale");
+    if (run > UINT32_MAX)
+        cli_fail("--scale: a scale of more than %" PRIu32 " neighbours", UINT32_MAX);
+    if (fpemu_format_blocked(own, &element, reciprocal ? FPEMU_SCALING_RECIPROCAL : FPEMU_SCALING_ABSMAX, &single, 0,
+                             kind, 0, (uint32_t)run) != FPEMU_OK) {
+        cli_fail("%s: --scale is not for formats that wrap: leave :wrap out", spec);
+    }
     return axes;
 }
 
@@ -249,7 +275,7 @@ partition given_partition(given *g, const file *f, size_t i, fpemu_format *own, 
         cli_fail("%s: %s is in Fortran order, --scale in C order: save it so", f->path, name);
     const bool cut = own->scaling == FPEMU_SCALING_NONE;
     const unsigned axes =
-        cut ? cut_tensor(n, g->reciprocal, t, name, own, &a.shape, grid) : grid_of(own, t, axis, grid);
+        cut ? cut_tensor(n, g->reciprocal, t, name, spec, own, &a.shape, grid) : grid_of(own, t, axis, grid);
     check_format(g, own, spec);
     if (!cut && !broadcasts(n, grid, axes)) {
         char text[2][FILE_SHAPE_SIZE];

@@ -20,8 +20,9 @@ typedef struct given {
     fpemu_given call;          /* for the last partition */
 } given;
 
-/* Reads what was asked for. This and the next end the program with an error where something does not go together. */
-void given_open(given *g);
+/* Reads what was asked for, beside the tensors in *in. This and the next end the program with an error where something
+ * does not go together. */
+void given_open(given *g, const file *in, const char *output);
 /* As partition_of for *own; where scales are given, in one piece, and *own gets blocks if it has none. */
 partition given_partition(given *g, const file *f, size_t i, fpemu_format *own, const char *spec,
                           const fpemu_rounding *rounding, int axis);

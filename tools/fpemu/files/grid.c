@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* grid.c - see grid.h */
-#include "common/system.h"
-
 #include "files/grid.h"
 
 #include <inttypes.h>

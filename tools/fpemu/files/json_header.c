@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* json_header.c - see json_header.h. The JSON is read by jansson. */
-#include "common/system.h"
-
 #include "files/json_header.h"
 
 #include <stdlib.h>

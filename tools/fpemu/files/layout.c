@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* layout.c - see layout.h */
-#include "common/system.h"
-
 #include "files/layout.h"
 
 #include <float.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,59 +277,6 @@ bool layout_join(model *m)
     return good;
 }
 
-/* What a layout has otherwise than a file, as a list in words. */
-typedef struct differences {
-    unsigned count;
-    char text[LAYOUT_NEAREST_SIZE - 64];
-} differences;
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static void differ(differences *d, bool differs, const char *format, ...)
-{
-    const size_t used = strlen(d->text);
-    va_list arguments;
-    if (differs) {
-        va_start(arguments, format);
-        snprintf(d->text + used, sizeof d->text - used, "%s", d->count++ > 0 ? ", " : "");
-        vsnprintf(d->text + strlen(d->text), sizeof d->text - strlen(d->text), format, arguments);
-        va_end(arguments);
-    }
-}
-
-static void differ_in_part(differences *d, const layout *l, const char *whole, const char *suffix, const char *type,
-                           const tensor *there)
-{
-    char *name = part_name(l, whole, suffix);
-    if (name != NULL) {
-        differ(d, there == NULL || strcmp(name, there->name) != 0 || strcmp(type, there->type_text) != 0, "%s '%.80s'",
-               type, name);
-    }
-    free(name);
-}
-
-static differences compare_with(const layout *l, const model *m, const tensor *codes, const tensor *scales)
-{
-    differences d = {0};
-    char *stem = whole_name(l, codes->name);
-    const char *whole = stem != NULL ? stem : codes->name;
-    char *name = l->global != NULL ? part_name(l, whole, l->global) : NULL;
-    const tensor *global = NULL;
-    for (size_t i = 0; name != NULL && i < m->count; i++)
-        global = strcmp(m->tensor[i].name, name) == 0 && m->tensor[i].count == 1 ? &m->tensor[i] : global;
-    differ_in_part(&d, l, whole, l->elements, l->elements_type, codes);
-    differ_in_part(&d, l, whole, l->scales, l->scales_type, scales);
-    if (l->global != NULL)
-        differ_in_part(&d, l, whole, l->global, "F32", global);
-    differ(&d, !shapes_fit(l, codes, scales), "a scale for %u elements of a row", l->block);
-    differ(&d, codes->part != scales->part, "both in one file");
-    differ(&d, !metadata_fit(m, l, whole), "metadata that say %s, is_swizzled_scales false", l->method);
-    free(name);
-    free(stem);
-    return d;
-}
-
 static const tensor *look_up_slowly(const void *m, const char *name)
 {
     const model *of = m;
@@ -342,33 +286,16 @@ static const tensor *look_up_slowly(const void *m, const char *name)
     return NULL;
 }
 
-const char *layout_nearest(model *m, const tensor *codes, const tensor *scales, char text[LAYOUT_NEAREST_SIZE])
+const char *layout_nearest(model *m, const tensor *codes, char text[LAYOUT_NEAREST_SIZE])
 {
-    enum { MOST = 2 }; /* with more, it is none */
-    unsigned least = MOST;
     grid_found f;
-    snprintf(text, LAYOUT_NEAREST_SIZE, "no layout that is read is near");
     const bool fits = grid_find(m, look_up_slowly, m, codes, &f) && f.grid != NULL;
-    if (fits || f.why[0] != '\0') {
-        if (fits)
-            snprintf(text, LAYOUT_NEAREST_SIZE, "%s, the nearest, has no other tensor '%.80s'", f.grid->software,
-                     f.name);
-        else
-            snprintf(text, LAYOUT_NEAREST_SIZE, "%s", f.why);
-        free(f.grid);
-        free(f.name);
-        return text;
-    }
-    for (unsigned k = 0; k < LAYOUTS; k++) {
-        const differences d = compare_with(&layouts[k], m, codes, scales);
-        const bool named =
-            layouts[k].elements[0] != '\0' || strncmp(codes->name, scales->name, strlen(codes->name)) == 0;
-        if (d.count <= least && named) {
-            least = d.count;
-            snprintf(text, LAYOUT_NEAREST_SIZE, "%s of %s, the nearest, has %s", layouts[k].spec, layouts[k].software,
-                     d.count > 0 ? d.text : "no other tensor of the name that both parts make");
-        }
-    }
+    if (fits)
+        snprintf(text, LAYOUT_NEAREST_SIZE, "%s, the nearest, has no other tensor '%.80s'", f.grid->software, f.name);
+    else
+        snprintf(text, LAYOUT_NEAREST_SIZE, "%s", f.why[0] != '\0' ? f.why : "files.md has those that are");
+    free(f.grid);
+    free(f.name);
     return text;
 }
 

@@ -37,9 +37,10 @@ bool layout_is_known(const char *software);
 const layout *layout_find(const char *software, const fpemu_format *format);
 /* Puts tensors that belong together in place of their parts. */
 bool layout_join(model *m);
-/* Of codes and scales that do not belong together so: the layout that comes nearest, and what it has otherwise. */
+/* Of codes that have scales otherwise: what a layout of rows, groups and matrices (grid.h) lacks there, or where the
+ * layouts are. */
 #define LAYOUT_NEAREST_SIZE 512
-const char *layout_nearest(model *m, const tensor *codes, const tensor *scales, char text[LAYOUT_NEAREST_SIZE]);
+const char *layout_nearest(model *m, const tensor *codes, char text[LAYOUT_NEAREST_SIZE]);
 /* n blocks of such a tensor as numbers. */
 bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
 

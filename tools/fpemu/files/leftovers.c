@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* leftovers.c - see leftovers.h */
-#include "common/system.h"
-
 #include "files/leftovers.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* members.c - see members.h */
-#include "common/system.h"
-
 #include "files/members.h"
 
 #include <inttypes.h>

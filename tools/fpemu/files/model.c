@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* model.c - see model.h */
-#include "common/system.h"
-
 #include "files/model.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* number_table.c - see number_table.h */
-#include "common/system.h"
-
 #include "files/number_table.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* output.c - see output.h */
-#include "common/system.h"
-
 #include "files/output.h"
 
 #include <errno.h>

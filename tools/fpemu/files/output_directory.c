@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* output_directory.c - see output_directory.h */
-#include "common/system.h"
-
 #include "files/output_directory.h"
 
 #include <dirent.h>

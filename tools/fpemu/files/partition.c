@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* partition.c - see partition.h */
-#include "common/system.h"
-
 #include "files/partition.h"
 
 #include "cli/error.h"

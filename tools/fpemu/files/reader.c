@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.c - see reader.h */
-#include "common/system.h"
-
 #include "files/reader.h"
 
 #include <errno.h>
@@ -69,12 +67,14 @@ static bool npy_open(model *m)
                             other ? " (data without a header: --raw of quantize, compare, apply and pack)" : "");
     }
     const dtype *type = dtype_coded(header.code);
-    if (type == NULL) {
+    bool is_signed;
+    const unsigned size = type != NULL ? type->size : dtype_integer(header.code, &is_signed);
+    if (size == 0) {
         return model_refuse(m, "the elements are of type '%s'; expected '<f2', '<f4', '<f8' or the same with '>'",
                             header.type_text);
     }
     tensor *t = model_add(m, "");
-    if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * type->size))
+    if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * size))
         return false;
     t->type = type;
     t->big_endian = header.big_endian;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* safetensors.c - see safetensors.h. */
-#include "common/system.h"
-
 #include "files/safetensors.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* scratch.c - see scratch.h */
-#include "common/system.h"
-
 #include "files/scratch.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* shards.c - see shards.h */
-#include "common/system.h"
-
 #include "files/shards.h"
 
 #include <dirent.h>

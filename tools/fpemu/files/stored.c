@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stored.c - see stored.h */
-#include "common/system.h"
-
 #include "files/stored.h"
 
 #include <errno.h>

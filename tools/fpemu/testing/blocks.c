@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.c - see operands.h: formats with scales. */
-#include "common/system.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

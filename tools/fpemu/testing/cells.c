@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cells.c - see operands.h: what was covered. */
-#include "common/system.h"
-
 #include <math.h>
 
 #include "testing/inputs.h"

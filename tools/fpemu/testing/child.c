@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* child.c - see child.h */
-#include "common/system.h"
-
 #include "testing/child.h"
 
 #include <errno.h>

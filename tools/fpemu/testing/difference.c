@@ -3,8 +3,6 @@
  *
  * A conversion is put into a class by its input, an operation by its operands and its exact result.
  */
-#include "common/system.h"
-
 #include "testing/difference.h"
 
 #include <math.h>

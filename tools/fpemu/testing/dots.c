@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dots.c - see operands.h: dot products. */
-#include "common/system.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

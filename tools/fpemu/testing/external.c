@@ -6,8 +6,6 @@
  * memory is the input at work, so that a crash can be put down to it.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include "common/system.h"
-
 #include "testing/external.h"
 
 #include <dlfcn.h>

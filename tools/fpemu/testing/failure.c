@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* failure.c - see failure.h */
-#include "common/system.h"
-
 #include "testing/failure.h"
 
 #include <string.h>

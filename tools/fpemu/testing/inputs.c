@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* inputs.c - see inputs.h */
-#include "common/system.h"
-
 #include "testing/inputs.h"
 
 #include <math.h>

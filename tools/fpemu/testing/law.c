@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* law.c - see search.h: whether somebody else's stochastic rounding follows its law. */
-#include "common/system.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

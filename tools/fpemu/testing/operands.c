@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* operands.c - see operands.h */
-#include "common/system.h"
-
 #include "testing/operands.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* operation.c - see operation.h */
-#include "common/system.h"
-
 #include "testing/operation.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* signature.c - see signature.h */
-#include "common/system.h"
-
 #include "testing/signature.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tensors.c - see search.h: differences in formats with scales. */
-#include "common/system.h"
-
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
