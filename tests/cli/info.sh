@@ -113,6 +113,10 @@ key kind '"codebook"'
 key values 256
 key lowest '-0\.99296873807907(1|104)' # newer versions of jansson write no digit more than tell a number
 key max 1.0
+search='group(int4,128,search=100..81/100,error=weighted)'
+"$FPEMU" info "$search" | grep -qx 'search  *100\.\.81/100, error weighted' || failed 'info of a search'
+"$FPEMU" info "$search" --json >json || failed 'info --json of a search'
+key search '"100\.\.81/100, error weighted"'
 fails 2 'character 4' info 'mx(mxfp4)'
 
 fails 2 'up to 16 bits' info tf32 --values

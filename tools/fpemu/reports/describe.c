@@ -100,6 +100,20 @@ const char *describe_block(char text[DESCRIBE_SIZE], const fpemu_format *format)
     }
 }
 
+const char *describe_search(char text[DESCRIBE_SIZE], const fpemu_format *format)
+{
+    static const char *const errors[] = {
+        [FPEMU_SEARCH_SQUARES] = "squares", [FPEMU_SEARCH_ABSOLUTE] = "absolute", [FPEMU_SEARCH_WEIGHTED] = "weighted"};
+    char grid[16] = "";
+    if (format->search_first == format->search_last)
+        return NULL;
+    if (format->search_grid)
+        snprintf(grid, sizeof grid, "/%u", (unsigned)format->search_grid);
+    snprintf(text, DESCRIBE_SIZE, "%d..%d%s, error %s", format->search_first, format->search_last, grid,
+             errors[format->search_error]);
+    return text;
+}
+
 const char *describe_element(char text[CLI_SPEC_SIZE], const fpemu_format *format)
 {
     fpemu_format element;
@@ -115,7 +129,7 @@ void describe_json(json_t *object, const fpemu_format *format)
     const double epsilon = fpemu_format_epsilon(format), min_positive = fpemu_format_min_positive(format);
     const uint64_t nans = fpemu_format_nan_count(format);
     const bool blocked = format->scaling != FPEMU_SCALING_NONE;
-    char spec[CLI_SPEC_SIZE], block[DESCRIBE_SIZE];
+    char spec[CLI_SPEC_SIZE], block[DESCRIBE_SIZE], search[DESCRIBE_SIZE];
 
     jsonout_set(object, "spec", jsonout_text(cli_spec(format, spec)));
     jsonout_set(object, "kind", jsonout_text(describe_kind(format)));
@@ -161,6 +175,8 @@ void describe_json(json_t *object, const fpemu_format *format)
         jsonout_set(object, "bound", jsonout_real((double)format->bound));
     if (format->outer)
         jsonout_set(object, "outer", jsonout_text("row"));
+    if (describe_search(search, format))
+        jsonout_set(object, "search", jsonout_text(search));
     jsonout_set(object, "bits_per_element", jsonout_real(fpemu_format_bits_per_element(format)));
     jsonout_set(object, "code_bytes", jsonout_integer((int64_t)fpemu_format_code_size(format)));
     jsonout_set(object, "fits_binary32", jsonout_bool(fpemu_format_fits_f32(format)));

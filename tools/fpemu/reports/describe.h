@@ -28,6 +28,8 @@ const char *describe_specials(char text[DESCRIBE_SIZE], const fpemu_format *form
 const char *describe_rule(const fpemu_format *format);
 const char *describe_scale(char text[CLI_SPEC_SIZE], const fpemu_format *format);
 const char *describe_block(char text[DESCRIBE_SIZE], const fpemu_format *format);
+/* "100..81/100, error squares"; NULL without a search. */
+const char *describe_search(char text[DESCRIBE_SIZE], const fpemu_format *format);
 /* The spec of the element format. */
 const char *describe_element(char text[CLI_SPEC_SIZE], const fpemu_format *format);
 
