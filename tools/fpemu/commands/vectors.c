@@ -55,6 +55,8 @@ static const char help[] =
     "      --tininess WHEN   before or after rounding: flag 02 is IEEE 754's underflow, a tiny and\n"
     "                        inexact result (default: 02 is our counter, a result of zero); 10 is\n"
     "                        raised by signalling NaN\n"
+    "      --box N           operands and results of operations in N bits, 8 to 64, those above their own\n"
+    "                        all 1, as RISC-V boxes NaN; where they are not, an operand counts as NaN\n"
     "      --classes         names the classes of the operands (of sums and tensors: of the result)\n"
     "                        and the case of rounding, behind each vector\n"
     "      --cover           prints how many vectors there are of each of these, aims at those that\n"
@@ -70,7 +72,7 @@ static const char help[] =
     "          fpemu vectors fp32 --op dot --model 'chunk(32,fp32); ab=e2m1' --length 64 --scales e8m0\n"
     "          fpemu vectors mxfp4 --from bf16 -r sr --bits 8 --cover -o mxfp4.txt\n";
 
-enum { OPT_MODEL = CLI_OPT_HANG + 1000, OPT_LENGTH, OPT_SHAPE, OPT_SCALES, OPT_TININESS, OPT_CLASSES, OPT_COVER };
+enum { OPT_MODEL = CLI_OPT_HANG + 1000, OPT_LENGTH, OPT_SHAPE, OPT_SCALES, OPT_TININESS, OPT_BOX, OPT_CLASSES, OPT_COVER };
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
@@ -79,6 +81,7 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
                                         {"shape", required_argument, NULL, OPT_SHAPE},
                                         {"scales", required_argument, NULL, OPT_SCALES},
                                         {"tininess", required_argument, NULL, OPT_TININESS},
+                                        {"box", required_argument, NULL, OPT_BOX},
                                         {"classes", no_argument, NULL, OPT_CLASSES},
                                         {"cover", no_argument, NULL, OPT_COVER},
                                         {"rounding", required_argument, NULL, 'r'},
@@ -113,6 +116,7 @@ typedef struct vector {
     double *value;    /* of codes of no format */
     double *exact;    /* what the results are rounded from */
     unsigned flags;
+    int unboxed;              /* an operand whose upper bits are 0, counted from 1; 0: none */
     int row;                  /* of the cells that it hits, */
     bool hit[CELL_ROUNDINGS]; /* and their columns */
     char classes[CLASSES_SIZE];
@@ -162,6 +166,7 @@ typedef struct request {
     int mode_count;
     cli_rounding rounding;
     bool classes, cover;
+    unsigned box;
 } request;
 
 static bool is_random(const fpemu_rounding *rounding)
@@ -338,13 +343,24 @@ static int digits(const field *x)
     return (int)(x->bits + 3) / 4;
 }
 
+/* As it stands in its field: all bits above the format's own are 1, but those of an operand that is a NaN by their
+ * being 0, which looks like 1.0. */
+static uint64_t boxed(const bench *b, const vector *v, int f, uint64_t code)
+{
+    const field *x = &b->fields[f];
+    if (v->unboxed == f + 1)
+        return fpemu_encode_one_f64(&x->format, &nearest, 1, 0);
+    const bool fills = x->format.kind == FPEMU_KIND_INVALID || x->format.bits >= x->bits;
+    return fills ? code : code | (UINT64_MAX >> (64 - x->bits) & UINT64_MAX << x->format.bits);
+}
+
 static void print_codes(const bench *b, const vector *v, char between, unsigned flags)
 {
     FILE *file = b->out.file;
     const uint64_t *code = v->code;
     for (int f = 0; f < b->field_count; f++)
         for (size_t k = 0; k < b->fields[f].count; k++)
-            fprintf(file, "%0*" PRIx64 "%c", digits(&b->fields[f]), *code++, between);
+            fprintf(file, "%0*" PRIx64 "%c", digits(&b->fields[f]), boxed(b, v, f, *code++), between);
     fprintf(file, "%02x", flags);
 }
 
@@ -461,7 +477,7 @@ static void print_csv(const bench *b, const vector *v)
     fputs(v->mode, file);
     for (int f = 0; f < b->field_count; f++)
         for (size_t k = 0; k < b->fields[f].count; k++)
-            fprintf(file, ",%s", number_print_code(text, v->code[i++], b->fields[f].bits));
+            fprintf(file, ",%s", number_print_code(text, boxed(b, v, f, v->code[i++]), b->fields[f].bits));
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
         if (divides || flags[k] != FLAG_DIVISION_BY_ZERO)
             fprintf(file, ",%d", (v->flags & flags[k]) != 0);
@@ -689,6 +705,23 @@ static void aim(bench *b, const fpemu_rounding *rounding, vector *v)
     }
 }
 
+/* Vectors for each operand that has a box, in which it is a NaN for want of one. */
+static void write_unboxed(bench *b, const fpemu_rounding *rounding, vector *v)
+{
+    const input_stage stage = is_exhaustive(b) ? INPUTS_ALL : INPUTS_RANDOM;
+    const uint64_t some = b->what->operands > 1 ? 4 : 1; /* by what the others are */
+    for (int k = 0; k < b->what->operands; k++) {
+        const fpemu_format *from = &b->from[k];
+        for (uint64_t i = 0; from->has_nan && b->fields[k].bits > from->bits && i < some; i++) {
+            fill(b, stage, i, v);
+            v->code[k] = from->nan_code;
+            v->unboxed = k + 1;
+            write_vector(b, v, rounding, 0, false);
+        }
+    }
+    v->unboxed = 0;
+}
+
 static void write_mode(bench *b, const char *name, const fpemu_rounding *rounding, vector *v)
 {
     v->mode = name;
@@ -700,6 +733,8 @@ static void write_mode(bench *b, const char *name, const fpemu_rounding *roundin
             write_vector(b, v, rounding, which, false);
         }
     }
+    if (b->kind == OPERATIONS)
+        write_unboxed(b, rounding, v);
     if (b->cover)
         aim(b, rounding, v);
 }
@@ -731,6 +766,7 @@ static request read_options(cli *c)
         case OPT_SHAPE: q.dot.shape = optarg; break;
         case OPT_SCALES: q.dot.scales = optarg; break;
         case OPT_TININESS: q.tininess = optarg; break;
+        case OPT_BOX: q.box = (unsigned)cli_option_u64("--box", optarg, 8, 64); break;
         case OPT_CLASSES: q.classes = true; break;
         case OPT_COVER: q.cover = true; break;
         case 'r': add_modes(&q, optarg); break;
@@ -836,6 +872,14 @@ static void refuse_those_of_sums(const request *q, bool tensors)
         cli_usage("vectors: --model and --scales are for --op dot and gemm, --length for dot and formats with scales");
 }
 
+/* How many bits a code takes. */
+static unsigned box_of(const request *q, const fpemu_format *format)
+{
+    if (q->box > 0 && q->box < format->bits)
+        cli_usage("--box: %u bits do not hold a code of %d bits", q->box, (int)format->bits);
+    return q->box > 0 ? q->box : format->bits;
+}
+
 static void start_operation(bench *b, const request *q)
 {
     b->what = operation_find(q->operation, " dot gemm");
@@ -845,9 +889,9 @@ static void start_operation(bench *b, const request *q)
     if (q->dot.from != NULL || b->what->converts)
         operands_read_formats(b->what, b->what->operands, q->dot.from != NULL ? q->dot.from : "f32", b->from);
     for (int k = 0; k < b->what->operands; k++)
-        add_field(b, b->what->converts ? "operand" : field_names[k], &b->from[k], b->from[k].bits, 1);
+        add_field(b, b->what->converts ? "operand" : field_names[k], &b->from[k], box_of(q, &b->from[k]), 1);
     add_random(b, 1);
-    b->results = add_field(b, "result", &b->to, b->to.bits, 1);
+    b->results = add_field(b, "result", &b->to, box_of(q, &b->to), 1);
     b->in = operands_start(b->what, b->from, &b->to, depths[q->dot.level - 1], q->dot.random, q->dot.seed);
 }
 
@@ -945,6 +989,8 @@ int cmd_vectors(int argc, char **argv)
     if (testfloat && b.random_bits > 0)
         cli_usage("vectors: testfloat has no place for random bits: take a mode without them");
     start(&b, &q);
+    if (q.box > 0 && (testfloat || b.kind != OPERATIONS))
+        cli_usage("vectors: --box is for conversions and operations, in a form other than testfloat");
     read_tininess(&b, testfloat ? "--as testfloat" : "--tininess", q.tininess);
     check_roundings(&b, &q, roundings);
     if (q.output != NULL) {
