@@ -72,7 +72,16 @@ static const char help[] =
     "          fpemu vectors fp32 --op dot --model 'chunk(32,fp32); ab=e2m1' --length 64 --scales e8m0\n"
     "          fpemu vectors mxfp4 --from bf16 -r sr --bits 8 --cover -o mxfp4.txt\n";
 
-enum { OPT_MODEL = CLI_OPT_HANG + 1000, OPT_LENGTH, OPT_SHAPE, OPT_SCALES, OPT_TININESS, OPT_BOX, OPT_CLASSES, OPT_COVER };
+enum {
+    OPT_MODEL = CLI_OPT_HANG + 1000,
+    OPT_LENGTH,
+    OPT_SHAPE,
+    OPT_SCALES,
+    OPT_TININESS,
+    OPT_BOX,
+    OPT_CLASSES,
+    OPT_COVER
+};
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
