@@ -259,16 +259,13 @@ WHOLE = [FP8, ft.recipe("mxfp8"), ft.recipe("int8"), ROLES.replace(norm="bf16", 
 
 @pytest.mark.parametrize("recipe", WHOLE)
 def test_layers_are_those_of_convert_bit_for_bit_and_converted_ones_are_left(recipe):
-    model, ids = Mixed(), torch.randint(9, (2, 7))
+    model, ids = Mixed(), torch.randint(9, (1, 14))  # of more, MultiheadAttention adds up in another order
     converted = ft.convert(copy.deepcopy(model), recipe)
     want, plain = step(converted, ids), step(copy.deepcopy(model), ids)
     with ft.everywhere(recipe):
         got = step(copy.deepcopy(model), ids)
         for (name, _), x, y in zip([("", 0), *model.named_parameters()], got, want):
-            if "attention" in name:  # MultiheadAttention has the batch in another dimension: sums in another order
-                assert torch.allclose(x, y, 1e-5, 1e-5)
-            else:
-                assert torch.equal(x, y), name
+            assert torch.equal(x, y), name
         assert not same(want[:1], plain[:1])
         again = ft.convert(copy.deepcopy(model), recipe)
         with ft.observe(again) as log:
