@@ -97,7 +97,6 @@ for text in "$control" "$control$long" "$inside" "x' $long" "$long $long $long";
     says "$FPTRAIN" '' eval "$text"
     says "$FPTRAIN" '' estimate "--$text"
     says "$FPTRAIN" '' tradeoff "$text"
-    says "$FPTRAIN" '' demo "$text"
     says "$FPTRAIN" '' help "$text"
     { printf '[data]\nsource = '; printf '%s\n' "$text"; } >"settings.ini"
     says "$FPTRAIN" settings.ini run --config settings.ini

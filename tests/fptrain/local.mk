@@ -49,8 +49,8 @@ tests_fptrain_sharing_LDADD = tools/libfptrain.la
 tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
-TRAINER_RUNS = tests/fptrain/assign_runs.sh tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh \
-	tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
+TRAINER_RUNS = tests/fptrain/assign_runs.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh \
+	tests/fptrain/loss_scaling.sh tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
 	tests/fptrain/weights.sh tests/fptrain/weights_python.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 EXTRA_DIST += tests/fptrain/common.sh tests/fptrain/kills.sh tests/fptrain/weights_judge.py

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What a run left behind is never replaced unasked: fptrain run, demo and tradeoff; --force leaves nothing of the old
+# What a run left behind is never replaced unasked: fptrain run and tradeoff; --force leaves nothing of the old
 # run to go on from. Experiments are found by their names.
 . "$(dirname "$0")/common.sh"
 experiments=$(cd "$here/../../share/fptrain/experiments" && pwd) || exit 1
@@ -68,13 +68,11 @@ grep -q mine c/notes.txt || complain "--force: a file that is no run's"
 refuses "finished, and no checkpoint" "$fptrain" run $small --epochs 1 --seed 2 --set output.checkpoint_every=0 \
     --resume --out c
 # Nor does a run replace what it starts from, by whichever name.
-cp -R a from && ln -s from/checkpoint.safetensors weights.safetensors && echo '*=*' >from/best.safetensors
+cp -R a from && ln -s from/checkpoint.safetensors weights.safetensors
 for start in from from/ ./from/checkpoint.safetensors weights.safetensors; do
     refuses "--out would replace what is read: 'from/checkpoint.safetensors'" "$fptrain" run $small --epochs 1 \
         --init-from $start --force --out from
 done
-refuses "would replace what is read: 'from/best.safetensors'" "$fptrain" run $small --epochs 1 --init-from a \
-    --set init.map=from/best.safetensors --force --out from
 cp -R from other && "$fptrain" run $small --epochs 1 --init-from from --force --out other || complain "from another: $?"
 "$fptrain" run $small --epochs 2 --init-from from --resume --out other || complain "goes on: $?"
 # Other outputs take no name of a run that stands there, or may yet: this one has no best.safetensors.
@@ -93,11 +91,6 @@ mkdir empty && echo mine >empty/notes.txt
 "$fptrain" run $small --epochs 1 --out empty/deep/er || complain "a new directory: $?"
 refuses "/dev/null/at: Not a directory" "$fptrain" run $small --out /dev/null/at/all
 
-# fptrain demo: before anything is trained
-mkdir -p demo && cp -R a demo/fp8-scaled
-refuses "demo/fp8-scaled holds a run already: --force" "$fptrain" demo demo
-refuses "at most a directory" "$fptrain" demo demo other
-refuses "at most a directory" "$fptrain" demo ''
 for output in -o --tables --plots --csv; do
     refuses "the name of the output is empty" "$fptrain" report a $output ''
 done

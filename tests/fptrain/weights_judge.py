@@ -5,6 +5,7 @@
     weights_judge.py weights DIR            writes weights of PyTorch modules as safetensors
     weights_judge.py check DIR              compares what the trainer said and wrote
 """
+import collections
 import json
 import os
 import pathlib
@@ -139,9 +140,10 @@ def check_formats(directory):
 
 def lenet(torch):
     nn = torch.nn
-    return nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
-                         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
-                         nn.Linear(84, CLASSES))
+    return nn.Sequential(collections.OrderedDict(
+        conv1=nn.Conv2d(1, 6, 5, padding=2), relu1=nn.ReLU(), pool1=nn.MaxPool2d(2), conv2=nn.Conv2d(6, 16, 5),
+        relu2=nn.ReLU(), pool2=nn.MaxPool2d(2), flat=nn.Flatten(), linear1=nn.Linear(400, 120), relu3=nn.ReLU(),
+        linear2=nn.Linear(120, 84), relu4=nn.ReLU(), linear3=nn.Linear(84, CLASSES)))
 
 
 def residual(torch):
@@ -221,9 +223,11 @@ def check_torch(directory):
         logits = run_torch(torch, net.float(), directory / f"{name}.wide", data)
         compare(directory, name, logits, wanted, 1e-5)
     wide, loaded = load_file(directory / "half.wide"), load_file(directory / "loaded.safetensors")
-    for ours, theirs in (("conv1", "0"), ("conv2", "3"), ("linear1", "7"), ("linear2", "9"), ("linear3", "11")):
-        for kind in ("weight", "bias"):
-            assert np.array_equal(loaded[f"{ours}.{kind}"], wide[f"{theirs}.{kind}"]), ours
+    tuned = load_file(directory / "tuned.safetensors")
+    assert loaded.keys() == wide.keys() == tuned.keys()
+    for name in wide:
+        assert np.array_equal(loaded[name], wide[name]), name
+        assert np.array_equal(tuned[name], wide[name]) == (not name.startswith("linear3")), name
 
 
 def write_weights(directory):
@@ -235,6 +239,8 @@ def write_weights(directory):
         state = {k: v.to(short[i % 2]) for i, (k, v) in enumerate(net.state_dict().items())}
         save_file(state, directory / f"{name}.safetensors")
         save_file({k: v.float() for k, v in state.items()}, directory / f"{name}.wide")
+        if name == "half":
+            save_file({k: v for k, v in state.items() if "linear3" not in k}, directory / "headless.safetensors")
 
 
 if __name__ == "__main__":

@@ -72,8 +72,6 @@ trainer_data = \
 	tools/fptrain/data/array.h \
 	tools/fptrain/data/arrays.c \
 	tools/fptrain/data/cifar.c \
-	tools/fptrain/data/contact_sheet.c \
-	tools/fptrain/data/contact_sheet.h \
 	tools/fptrain/data/dataset.c \
 	tools/fptrain/data/dataset.h \
 	tools/fptrain/data/dice.h \
@@ -87,9 +85,6 @@ trainer_data = \
 	tools/fptrain/data/loader.h \
 	tools/fptrain/data/origin.c \
 	tools/fptrain/data/origin.h \
-	tools/fptrain/data/pictures.c \
-	tools/fptrain/data/raster.c \
-	tools/fptrain/data/raster.h \
 	tools/fptrain/data/readers.h \
 	tools/fptrain/data/samples.h \
 	tools/fptrain/data/shapes.c \
@@ -138,8 +133,6 @@ trainer_run = \
 	tools/fptrain/run/lock.h \
 	tools/fptrain/run/machine.c \
 	tools/fptrain/run/machine.h \
-	tools/fptrain/run/name_map.c \
-	tools/fptrain/run/name_map.h \
 	tools/fptrain/run/network.c \
 	tools/fptrain/run/network.h \
 	tools/fptrain/run/occupied.c \
@@ -180,8 +173,6 @@ trainer_sweep = \
 	tools/fptrain/sweep/sweep.c \
 	tools/fptrain/sweep/sweep.h
 trainer_report = \
-	tools/fptrain/report/assignment_plot.c \
-	tools/fptrain/report/assignment_plot.h \
 	tools/fptrain/report/chart.c \
 	tools/fptrain/report/chart.h \
 	tools/fptrain/report/csv.c \
@@ -224,7 +215,6 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/assign.c \
 	tools/fptrain/commands/commands.h \
 	tools/fptrain/commands/data.c \
-	tools/fptrain/commands/demo.c \
 	tools/fptrain/commands/estimate.c \
 	tools/fptrain/commands/eval.c \
 	tools/fptrain/commands/export.c \

@@ -104,8 +104,8 @@ static void read_settings(settings *s, const checkpoint *c, bool whole, int argc
     settings_default(s);
     if (!settings_parse(s, text, strlen(text), "checkpoint", &why))
         die("eval: %s", why.text);
-    if (whole) /* the weights come from here, by their own names */
-        s->init.from[0] = s->init.map[0] = s->init.partial[0] = '\0';
+    if (whole) /* the weights come from here */
+        s->init.from[0] = s->init.partial[0] = '\0';
     else /* no default is what these weights are of */
         s->model.name[0] = s->data.source[0] = '\0';
     if (!settings_options(s, &argc, argv, &why))

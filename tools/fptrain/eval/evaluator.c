@@ -73,7 +73,6 @@ static bool take_data(const evaluator *e, dataset *d, const checkpoint *c, troub
 typedef struct loading {
     const evaluator *e;
     const checkpoint *c, *weights;
-    const name_map *names;
     bool whole;
 } loading;
 
@@ -81,23 +80,21 @@ typedef struct loading {
 static bool fits(void *who, trainer *t, trouble *why)
 {
     const loading *l = who;
-    return (!l->whole || take_data(l->e, &t->data, l->c, why)) && weights_fit(t->g, l->weights, l->names, NULL, why);
+    return (!l->whole || take_data(l->e, &t->data, l->c, why)) && weights_fit(t->g, l->weights, NULL, why);
 }
 
 static bool load(evaluator *e, const checkpoint *c, bool whole, trouble *why)
 {
     const settings *s = &e->settings;
-    name_map *names = name_map_read(s->init.map, why);
-    checkpoint *weights = names ? weights_of(c, whole, why) : NULL;
-    loading l = {e, c, weights, names, whole};
+    checkpoint *weights = weights_of(c, whole, why);
+    loading l = {e, c, weights, whole};
     e->t = weights ? trainer_new_if(s, fits, &l, why) : NULL;
-    bool good = e->t && weights_load(e->t, weights, names, NULL, why);
+    bool good = e->t && weights_load(e->t, weights, NULL, why);
     if (good && whole) {
         good = load_policy(e, c, why);
         set_epoch(e, c);
     }
     checkpoint_free(weights);
-    name_map_free(names);
     return good;
 }
 
