@@ -78,11 +78,11 @@ cp -R from other && "$fptrain" run $small --epochs 1 --init-from from --force --
 # Other outputs take no name of a run that stands there, or may yet: this one has no best.safetensors.
 ln -s a/best.safetensors dangling
 for output in a/best.safetensors dangling; do
-    refuses "$output belongs to a run" "$fptrain" report a -o $output
+    refuses "$output belongs to a run" "$fptrain" report a --csv $output
     refuses "$output belongs to a run" "$fptrain" export a -o $output
     refuses "$output belongs to a run" "$fptrain" data --npz $output
 done
-refuses "best.safetensors belongs to a run" sh -c "cd a && exec '$fptrain' report . -o best.safetensors"
+refuses "best.safetensors belongs to a run" sh -c "cd a && exec '$fptrain' report . --csv best.safetensors"
 "$fptrain" export a -o best.safetensors || complain "a name of a run where none stands: $?"
 rm best.safetensors dangling
 # A directory that is there but holds no run is taken, and so is none at all.
@@ -91,7 +91,7 @@ mkdir empty && echo mine >empty/notes.txt
 "$fptrain" run $small --epochs 1 --out empty/deep/er || complain "a new directory: $?"
 refuses "/dev/null/at: Not a directory" "$fptrain" run $small --out /dev/null/at/all
 
-for output in -o --tables --plots --csv; do
+for output in --tables --plots --csv; do
     refuses "the name of the output is empty" "$fptrain" report a $output ''
 done
 refuses "the name of a file to read is empty" "$fptrain" export '' -o weights

@@ -250,9 +250,8 @@ def test_fptrain_s_folder_of_a_run(layer, tmp_path):
     program = os.environ.get("FPTRAIN")
     if not program:
         pytest.skip("FPTRAIN does not name the program")
-    page = tmp_path / "page.html"
-    subprocess.run([program, "report", tmp_path / "run", "-o", page, "--tables", tmp_path / "tables.md", "--tensors",
-                    "*.gradient"], check=True)
+    subprocess.run([program, "report", tmp_path / "run", "--tables", tmp_path / "tables.md", "--tensors", "*.gradient"],
+                   check=True)
     share = 100 * log.totals["0.gradient", "dv"].underflow / log.totals["0.gradient", "dv"].count
-    assert "0.gradient" in page.read_text() and f"| 0.gradient | {share:.3g} |" in (tmp_path / "tables.md").read_text()
+    assert f"| 0.gradient | {share:.3g} |" in (tmp_path / "tables.md").read_text()
     assert isinstance(log.totals["0.gradient", "dv"], fpemu.Stats)

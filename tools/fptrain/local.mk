@@ -188,7 +188,6 @@ trainer_report = \
 	tools/fptrain/report/log_values.c \
 	tools/fptrain/report/log_values.h \
 	tools/fptrain/report/overflow.c \
-	tools/fptrain/report/page.c \
 	tools/fptrain/report/plots.c \
 	tools/fptrain/report/run_data.c \
 	tools/fptrain/report/run_data.h \

@@ -255,8 +255,8 @@ class Log:
             writer.close()
 
     def write_fptrain(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the folder of a run as fptrain leaves it, from which ``fptrain report DIRECTORY -o page.html`` makes
-        its page: settings.ini, log.jsonl, summary.json. The folder is made where there is none.
+        """Writes the folder of a run as fptrain leaves it, from which ``fptrain report DIRECTORY`` makes tables
+        and plots: settings.ini, log.jsonl, summary.json. The folder is made where there is none.
 
         Of the settings it has the name of the model and the formats by role; the other keys, which tell of fptrain's
         own data and optimisers, are left at their defaults and mean nothing here. ValueError where no step was ended.

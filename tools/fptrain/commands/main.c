@@ -28,7 +28,7 @@ static const command commands[] = {
     {"data", command_data, "what a data set has, in numbers"},
     {"eval", command_eval, "test accuracy of one checkpoint under many formats"},
     {"export", command_export, "the weights of a checkpoint alone, as a .safetensors file"},
-    {"report", command_report, "a page, or tables and plots, that compare runs"},
+    {"report", command_report, "tables and plots that compare runs"},
     {"help", command_help, "this text; help COMMAND; help config: every key of the settings"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
