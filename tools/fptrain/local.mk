@@ -93,8 +93,6 @@ trainer_data = \
 trainer_numerics = \
 	tools/fptrain/numerics/adaptive.c \
 	tools/fptrain/numerics/adaptive.h \
-	tools/fptrain/numerics/calibration.c \
-	tools/fptrain/numerics/calibration.h \
 	tools/fptrain/numerics/dispersion.c \
 	tools/fptrain/numerics/dispersion.h \
 	tools/fptrain/numerics/rounder.c \
