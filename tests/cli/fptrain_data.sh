@@ -109,11 +109,6 @@ fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere
 fails_data 'nowhere: No such file' nowhere
 fails_data 'empty: has no files' text:empty
 fails_data 'one data set at a time' digits shapes
-mkdir arrays
-printf 'no array' >arrays/x_train.npy
-printf 'no array' >arrays/y_train.npy
-fails_data 'arrays/x_train.npy: not a .npy file' npy:arrays
-grep -q 'not a .npy file$' err || failed "advice that is of no use: $(cat err)"
 few='--set data.train_count=8 --set data.test_count=8'
 "$FPTRAIN" data digits $few --npz read.npz >/dev/null || failed 'arrays'
 cp read.npz kept.npz
@@ -142,14 +137,6 @@ put("td/b.txt", b"hgfedcba\n" * 30)
 put("rows/data_batch_1.bin", records(0, 2))
 put("rows/test_batch.bin", records(0, 2))'
 "$FPTRAIN" data digits $few --npz test.npz >/dev/null || failed 'arrays'
-if python3 -c 'import zipfile; zipfile.ZipFile("read.npz").extractall("npyd")' 2>/dev/null; then
-    would="would replace what is read: 'npyd/y_test.npy'"
-    fails_data "--npz $would" npy:npyd --npz npyd/y_test.npy
-    fails_data "--npz $would" npyd --npz npyd/y_test.npy
-    fails_data "--npz $would" npy:npyd/x_test.npy,npyd/y_test.npy --npz npyd/y_test.npy
-    "$FPTRAIN" data npy:npyd --npz npyd/new.npz >/dev/null || failed 'a new file beside arrays'
-    "$FPTRAIN" data npy:npyd --npz npyd/new.npz >/dev/null || failed 'the same again'
-fi
 ln -s b.txt td/c.txt
 ln -s td elsewhere
 cp td/b.txt outside.txt

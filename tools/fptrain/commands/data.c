@@ -16,7 +16,7 @@ static const char help[] =
     "Usage: fptrain data [WHERE] [OPTION...]\n"
     "What a data set has: samples, classes, mean and deviation of each channel.\n"
     "\n"
-    "WHERE is digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, npy:DIR,\n"
+    "WHERE is digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE,\n"
     "text:FILE, tokens:FILE or a path whose content decides (default: the setting data.source).\n"
     "\n"
     "      --npz FILE        all samples as arrays of NumPy: x_train, y_train, x_test, y_test\n"

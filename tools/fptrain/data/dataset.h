@@ -9,7 +9,7 @@
 bool dataset_part_read(const char *text, dataset_options *options, trouble *why);
 /* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
  * plain or .gz), "idx:DIR" (the same with any number of classes), "cifar10:DIR" or "cifar100:DIR" (binary batches,
- * plain, .gz or .xz, any record count), "npz:FILE", "npy:...", "text:FILE,..." or "tokens:FILE" (readers.h), or a bare path
+ * plain, .gz or .xz, any record count), "npz:FILE", "text:FILE,..." or "tokens:FILE" (readers.h), or a bare path
  * whose content decides. */
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
 /* The path in such a text, behind its word. */

@@ -52,7 +52,7 @@ static const row rows[] = {
     ROW(model, last, REAL, "1",
         "multiplies the first weights of the last layer; near 0 first losses are ln(classes)", .high = 1),
     ROW(data, source, TEXT, "digits",
-        "digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, npy:DIR, text:FILE, "
+        "digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, text:FILE, "
         "tokens:FILE or a path", .option = "--data"),
     ROW(data, seed, COUNT, "1", "of generated data, and of the choices by part and limits"),
     ROW(data, train_count, COUNT, "0", "generated training samples; 0: 10000", .high = 1e7),
@@ -69,12 +69,12 @@ static const row rows[] = {
     ROW(data, test_share, REAL, "0.1",
         "else so many of all are for testing, where the files do not say", .low = 0.0001, .high = 0.9),
     ROW(data, names, TEXT, "",
-        "of the arrays in npz:FILE and npy:DIR: INPUTS,LABELS or INPUTS,LABELS,TEST INPUTS,TEST LABELS; empty: "
+        "of the arrays in npz:FILE: INPUTS,LABELS or INPUTS,LABELS,TEST INPUTS,TEST LABELS; empty: "
         "x_train,y_train,x_test,y_test and the like"),
     ROW(data, layout, CHOICE, "auto",
         "of arrays of images: where the channels are; auto: where there are 1, 3 or 4", .choices = "auto nchw nhwc"),
     ROW(data, classes, WHOLE, "0",
-        "of npz, npy, idx and tokens: how many there are; 0: as many as the files show", .high = 65536),
+        "of npz, idx and tokens: how many there are; 0: as many as the files show", .high = 65536),
     ROW(data, characters, CHOICE, "bytes", "of text: what a character is", .choices = "bytes utf8"),
     ROW(data, normalise, CHOICE, "channel",
         "by mean and deviation of the training samples: of each channel or feature, or of all "
