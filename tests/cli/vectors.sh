@@ -138,11 +138,13 @@ if python3 -c 'import fractions' 2>/dev/null; then
     summed scale-ends:108 e2m1 e2m1 fp32 e8m0 fp32 'chunk 4 fp64 fp32' 'chunk(4,fp64,fp32); ab=e2m1' --length 10 \
         --scales e8m0
     for when in before after; do # IEEE 754's underflow
-        summed subnormal-result:160 e4m3fn e5m2 fp16 - fp16 "seq fp64 $when" 'seq(fp64)' --from e4m3fn,e5m2,fp16 \
+        summed subnormal-result:256 fp16 e4m3fn fp16 - e5m2 "seq fp64 $when" 'seq(fp64)' --from fp16,e4m3fn,fp16 \
             -r rne,rtp,rtz,rna,sr --bits 8 --tininess $when
-        summed tie:32 fp16 fp16 e5m2 - e5m2 "fused 16 25 fp32 rtz -133 $when start" 'tc(h100,fp16); start=c' \
-            --from fp16,fp16,e5m2 --tininess $when
+        cp csv $when
     done
+    cmp -s before after && failed '--tininess of sums'
+    summed tie:32 fp16 fp16 e5m2 - e5m2 "fused 16 25 fp32 rtz -133 after start" 'tc(h100,fp16); start=c' \
+        --from fp16,fp16,e5m2 --tininess after
     summed scale-ends:72 e4m3fn e5m2 fp16 e4m3fn e5m2 'chunk 2 fp16 fp32' 'chunk(2,fp16,fp32)' --scales e4m3fn \
         --from e4m3fn,e5m2,fp16 -r rna --seed 5
     sed '2,$s/,0x[0-9a-f]*\(,[01],[01],[01]\)/,0x1234\1/' csv >wrong
