@@ -266,8 +266,8 @@ def _classify(to: Format, operands: list[Numbers], x: Numbers, expected: Numbers
         "tie": (low < high) & (x == _midpoints(to, low, high)) & (np.minimum(expected, got) == low)
                & (np.maximum(expected, got) == high),
         "underflow": expected == 0, "subnormal": small & (to.smallest_normal > to.smallest)}
-    kinds: Numbers = np.select([*classes.values(), size < to.smallest], [*map(np.array, [*classes, "underflow"])], "normal")
-    return kinds
+    kinds = np.array([*classes, "underflow", "normal"])
+    return kinds[np.argmax([*classes.values(), size < to.smallest, np.ones(x.shape, np.bool_)], axis=0)]
 
 
 def _same(expected: Numbers, got: Numbers, strict_nan: bool) -> npt.NDArray[np.bool_]:

@@ -5,7 +5,7 @@ bench = Bench(dut, {"a": "e4m3fn", "b": "e4m3fn"}, {"y": "fp16"}, lambda a, b: f
 await bench.run(bench.operands(10000))
 bench.check()
 
-`pytest -p fpemu.cocotb` has a fixture `simulate` for tests, which are skipped where cocotb or the simulator is not there.
+`pytest -p fpemu.cocotb` has a fixture `simulate` for tests; these are skipped where cocotb or the simulator is missing.
 """
 
 import re
