@@ -162,7 +162,6 @@ refuses 'element 3, 4, is not in 0..3' data whole.npz --set data.classes=4
 refuses "data.mean: 'x' is no number" data whole.npz --set data.mean=x
 refuses 'data.mean: 2 numbers for 3 channels' data whole.npz --set data.mean=1,2
 refuses "data.deviation: '0' is no number above 0" data whole.npz --set data.deviation=0
-refuses 'features have no pictures' data one.npz --png no.png
 refuses 'features cannot be padded' data one.npz --set data.pad=8
 refuses 'features are no images' run --data one.npz --model mlp --set data.flip=yes
 refuses 'needs images' run --data one.npz --model lenet

@@ -51,7 +51,7 @@ static bool shelf_take(shelf *s, FILE *file, const char *name, trouble *why)
 static bool shelf_open(shelf *s, const char *where, trouble *why)
 {
     *s = (shelf){.where = where, .is_list = strchr(where, ',') != NULL};
-    if (s->is_list || listing_is_directory(where, NULL))
+    if (s->is_list || listing_is_directory(where))
         return true;
     FILE *file = fopen(where, "rb");
     if (!file)

@@ -42,16 +42,6 @@ bool arrays_from_npz(dataset *d, FILE *file, const char *name, const dataset_opt
 /* Whether a directory has such arrays. */
 bool arrays_are_in(const char *directory);
 
-/* ---- A directory in which each class is a folder of pictures. Classes are numbered by the bytes of their names, samples
- * follow class by class and by name: the order in which the system lists them does not matter. Names that begin with a
- * dot, and files that are no pictures, are passed over.
- *
- * where: folders of classes, or the folders train and test (or val, valid, validation) with folders of classes. Without
- * a part for testing, also none in options->test, the data set is still to be divided. */
-reader pictures_open;
-/* Whether a directory has folders, and no folder of folders but train, test and the like. */
-bool pictures_are_in(const char *directory);
-
 /* ---- Files of characters for models of the next one. A character is a byte, or with options->utf8 a code point; each
  * one that occurs is a class, in the order of its number. The last tenth, or options->test_share of it, is for testing,
  * or what lies in options->test.

@@ -23,11 +23,6 @@ class RoundingMode(enum.IntEnum):
     floor = 1
     even = 2
 
-    @staticmethod
-    def string_enums() -> list[str]:
-        """The names of the modes, as specs take them."""
-        return [mode.name for mode in RoundingMode]
-
 
 class ElemFormat(enum.Enum):
     """Element formats by name."""

@@ -71,11 +71,6 @@ class MxSpecs(collections.UserDict[str, Any]):
             raise AssertionError(f"no key {', '.join(sorted(unknown))} in mx specs")
         self.data = {key: default for key, (default, _) in _KEYS.items()} | self.data
 
-    @property
-    def help_strings(self) -> dict[str, str]:
-        """What each key says."""
-        return {key: text for key, (_, text) in _KEYS.items()}
-
     def safe_json(self, indent: int | None = None) -> str:
         """As JSON; what JSON cannot hold by its type's name."""
         return json.dumps(self.data, indent=indent, default=lambda value: f"<<{type(value).__qualname__}>>")
