@@ -122,12 +122,14 @@ class Build(build_ext):
         inside.unlink(missing_ok=True)  # of an earlier wheel
         if cuda:
             inside.write_bytes(at_home(Path(cuda).read_bytes()))
+        shutil.copyfile(ROOT / BENCH_SOURCE, target.parent / "cocotb.py")
 
     def copy_extensions_to_source(self):
         super().copy_extensions_to_source()
         folder = ROOT / "python/fpemu"
         for file in (Path(self.build_lib) / "fpemu").glob("lib*.so"):
             shutil.copyfile(file, folder / file.name)
+        shutil.copyfile(ROOT / BENCH_SOURCE, folder / "cocotb.py")
 
     @staticmethod
     def common_flags(compiler):
@@ -199,6 +201,7 @@ class Build(build_ext):
 
 
 JAX_SOURCE = "python/native/jax_ffi.c"
+BENCH_SOURCE = "share/fpemu/hdl/fpemu_cocotb.py"  # fpemu.cocotb
 SOURCES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "python/native").glob("*.c")
                  if path.name != Path(JAX_SOURCE).name)
 
