@@ -3,11 +3,10 @@
 
 import json
 
+import fpemu
 import numpy as np
 import pytest
 from same import refuses
-
-import fpemu
 
 
 @pytest.fixture(autouse=True)
