@@ -290,7 +290,7 @@ def words(q, order=range(8)): # of 4 bits each
     return (q << 4 * np.arange(8, dtype=np.uint32)).sum(-1, dtype=np.uint32).view(np.int32)
 def put(name, values, says, tensors):
     os.mkdir(name)
-    config = {"quant_method": "quark", "global_quant_config": {"weight": says}, "export": {"pack_method": says.get("pack")}}
+    config = {"quant_method": "quark", "global_quant_config": {"weight": says}, "export": {"pack_method": says["pack"]}}
     json.dump({"quantization_config": config}, open(name + "/config.json", "w"))
     save_file({"l.weight" + k: np.ascontiguousarray(v) for k, v in tensors.items()}, name + "/m.safetensors")
     np.save(name + ".npy", values.astype(np.float32))
@@ -303,18 +303,20 @@ for kind, groups, pack in itertools.product(("int4", "uint4"), (True, False), ("
     tensors = {"": words(q.T if groups else q, order), "_scale": s.T, "_zero_point": words(z.T, order)}
     if not groups:
         tensors = {"": tensors[""], "_scale": s[:, 0], "_zero_point": tensors["_zero_point"][0]}
-    put(f"{kind}-{groups}-{pack}", values, {"dtype": kind, "qscheme": "per_group" if groups else "row", "pack": pack}, tensors)
+    says = {"dtype": kind, "qscheme": "per_group" if groups else "per_channel", "pack": pack}
+    put(f"{kind}-{groups}-{pack}", values, says, tensors)
 q, z = g.integers(0, 256, (3, 64), np.uint8), g.integers(0, 256, 3, np.uint8)
-put("bytes", (q - np.float32(z[:, None])) * s[:3], {}, {"": q, "_scale": s[:3, 0], "_zero_point": z})
+put("bytes", (q - np.float32(z[:, None])) * s[:3], {"pack": "order"}, {"": q, "_scale": s[:3, 0], "_zero_point": z})
 codes, scale = g.integers(0, 64, (3, 64)).astype(np.uint8), g.integers(100, 140, (3, 2), np.uint8)
 bits = np.unpackbits(codes[..., None], axis=-1, bitorder="little")[..., :6].reshape(3, -1)
 for kind in "e2m3", "e3m2":
     values = codes.view(f"float6_{kind}fn").astype(np.float32) * np.exp2(np.float32(scale).repeat(32, 1) - 127)
-    put(kind, values, {"dtype": "fp6_" + kind}, {"": np.packbits(bits, 1, "little"), "_scale": scale})
+    put(kind, values, {"dtype": "fp6_" + kind, "pack": "order"}, {"": np.packbits(bits, 1, "little"), "_scale": scale})
 codes, scale = g.integers(0, 16, (3, 64)).astype(np.uint8), g.integers(0, 255, (3, 4), np.uint8)
 e = scale.astype(int) >> 3
 wide = np.where(e > 0, np.ldexp(1 + (scale & 7) / 8, e - 15), np.ldexp((scale & 7) / 8, -14)).repeat(16, 1)
-put("amdfp4", codes.view("float4_e2m1fn").astype(np.float32) * wide, {"scale_format": "e5m3"}, {"": codes[:, ::2] | codes[:, 1::2] << 4, "_scale": scale})
+put("amdfp4", codes.view("float4_e2m1fn").astype(np.float32) * wide, {"scale_format": "e5m3", "pack": "order"},
+    {"": codes[:, ::2] | codes[:, 1::2] << 4, "_scale": scale})
 q, z, s = g.integers(0, 16, (64, 8)), g.integers(0, 15, (2, 8)), g.random((2, 8), np.float32)
 for name, index in ("in-order", np.arange(64) // 32), ("shuffled", g.permutation(64) // 32):
     save_file({"l.qweight": np.ascontiguousarray(words(q.T).T), "l.qzeros": words(z - 1), "l.scales": s,
@@ -340,7 +342,8 @@ while read -r name; do
     gives '' quantize fp32 "$name.safetensors" -o out.safetensors
     python3 -c 'import sys, numpy as np
 from safetensors.numpy import load_file
-assert np.array_equal(load_file("out.safetensors")["l.weight"], np.load(sys.argv[1] + ".npy"))' "${name%/m}" || failed "$name"
+assert np.array_equal(load_file("out.safetensors")["l.weight"], np.load(sys.argv[1] + ".npy"))' "${name%/m}" \
+        || failed "$name"
 done <names
 holds "$(wc -l <names)" -eq 14
 rm int4-True-order/config.json

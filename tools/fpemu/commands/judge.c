@@ -221,8 +221,8 @@ static void choose_short(const subject *s, const dtype *type, const order *o, do
     free(low);
 }
 
-/* Whether fewer values differ in another order of operations than the rule has; `type`, `of_scales`: and none where each
- * operation is rounded to it, or each that makes the scales. */
+/* Whether fewer values differ in another order of operations than the rule has; `type`, `of_scales`: and none where
+ * each operation is rounded to it, or each that makes the scales. */
 static void try_order(const subject *s, verdict *v, const fpemu_format *format, const order *o, const dtype *type,
                       const dtype *of_scales, float *scales, float *zeros, float *y)
 {
@@ -279,7 +279,7 @@ static void try_orders(const subject *s, verdict *v, const fpemu_format *format,
         try_order(s, v, format, &orders[k], NULL, s->steps, scales, zeros, y);
 }
 
-/* What torchao calls symmetric without an error of clipping: the largest code is M = 2^(bits-1) - 1, the least -M - 1. */
+/* What torchao calls symmetric without clipping: the largest code is M = 2^(bits-1) - 1, the least -M - 1. */
 static void choose_unclipped(const subject *s, float *scales)
 {
     const float M = (float)(1 << (s->bits - 1)) - 1;

@@ -428,7 +428,7 @@ static bool code_quark(search *s, const tensor *scale, uint64_t *columns)
     return true;
 }
 
-/* X beside X_scale: FP8 and bytes of compressed-tensors, ModelOpt and Quark, floats of 4 and 6 bits of Quark, and FP4. */
+/* X beside X_scale: FP8 and bytes of compressed-tensors, ModelOpt and Quark, small floats of Quark, and FP4. */
 static bool find_scaled(search *s)
 {
     const tensor *scale, *zero, *e = s->e;
