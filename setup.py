@@ -123,6 +123,7 @@ class Build(build_ext):
         inside.unlink(missing_ok=True)  # of an earlier wheel
         if cuda:
             inside.write_bytes(at_home(Path(cuda).read_bytes()))
+        shutil.copyfile(ROOT / BENCH_SOURCE, target.parent / "cocotb.py")
 
     def copy_extensions_to_source(self):
         super().copy_extensions_to_source()
@@ -131,6 +132,7 @@ class Build(build_ext):
             shutil.copyfile(file, folder / file.name)
         if (command := Path(self.build_lib) / "fpemu/fpemu-command").exists():
             shutil.copy(command, folder)
+        shutil.copyfile(ROOT / BENCH_SOURCE, folder / "cocotb.py")
 
     @staticmethod
     def common_flags(compiler):
@@ -224,6 +226,7 @@ class Build(build_ext):
 
 
 JAX_SOURCE = "python/native/jax_ffi.c"
+BENCH_SOURCE = "share/fpemu/hdl/fpemu_cocotb.py"  # fpemu.cocotb
 SOURCES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "python/native").glob("*.c")
                  if path.name != Path(JAX_SOURCE).name)
 

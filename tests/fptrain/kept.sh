@@ -54,7 +54,7 @@ done
 # Meanwhile another process is refused, and who only reads is not.
 ends 2 "another fptrain is writing there" train again $small --resume
 ends 2 "another fptrain is writing there" train again $small --force
-"$fptrain" report again/run -o page.html || complain "a report of a run that goes on: $?"
+"$fptrain" report again/run --tables page.md || complain "a report of a run that goes on: $?"
 kill -9 $pid || complain "it was over before another came"
 wait $pid 2>/dev/null
 [ ! -e again/run/checkpoint.safetensors ] && [ ! -e again/run/summary.json ] ||
@@ -183,10 +183,10 @@ cat >new/log.jsonl <<'END'
 {"step":1,"epoch":0,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}
 END
 for layout in old new; do
-    (cd $layout && "$fptrain" report . --tables ../$layout.md -o ../$layout.html) ||
+    (cd $layout && "$fptrain" report . --tables ../$layout.md --plots ../plots-$layout) ||
         complain "a report of the $layout layout"
 done
-grep -q 'b.dv | 10' new.md && cmp old.md new.md && cmp old.html new.html || complain "the layouts are read otherwise"
+grep -q 'b.dv | 10' new.md && cmp old.md new.md && diff -r plots-old plots-new || complain "the layouts are read otherwise"
 sed '1s/"log":2/"log":3/' new/log.jsonl >later/log.jsonl
-ends 2 "a log of another version" "$fptrain" report later -o later.html
+ends 2 "a log of another version" "$fptrain" report later --tables later.md
 exit $status
