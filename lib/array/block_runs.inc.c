@@ -273,7 +273,7 @@ static int block_choose(const block_job *j, size_t count, const uintw *amax, blo
 {
     uintw most;
     s->kind = UNSCALED;
-    if (!j->fused || (s->divide && j->block->rule == FPEMU_SCALING_NVFP4_CLAMP)) /* quotients come with one factor */
+    if (!j->fused || (s->divide && core_rule_is_nvfp4(j->block->rule))) /* quotients come with one factor */
         return 0;
     j->k->loopsw->runs_amax(count, 1, s->s, &most);
     if (!s->powers &&

@@ -185,7 +185,7 @@ static void block_plan_elements(block_plan *p, const fpemu_format *f, const fpem
     fpemu_rounding rounding;
     element_rounding(f, r, &rounding);
     element_plan_make(&p->element, f, &rounding, p->codes);
-    p->quotients = f->scaling != FPEMU_SCALING_NVFP4_CLAMP && core_fast_quotients(f); /* which divides by s*d */
+    p->quotients = !core_rule_is_nvfp4(f->scaling) && core_fast_quotients(f); /* which divide by s*d */
     if (!p->codes || p->element.is_table)
         return;
     core_coder_make(&p->coder, f, &rounding);
@@ -862,7 +862,8 @@ static APART void block_choose_scale(const block_job *j, block_part *p, const co
             realw sum = 0;
             for (uint64_t at = 0, n; at < p->place.n[3]; at += n) {
                 n = core_smaller(p->place.n[3] - at, BLOCK_TILE);
-                block_part_errors(j, w.parts, w.parts[0].position = from + at, (size_t)n, &w, error);
+                w.parts[0].position = from + at;
+                block_part_errors(j, w.parts, from + at, (size_t)n, &w, error);
                 for (size_t k = 0; k < n; k++)
                     sum += error[k];
             }
@@ -874,6 +875,43 @@ static APART void block_choose_scale(const block_job *j, block_part *p, const co
             p->scale = w.parts[0].scale;
         }
     }
+}
+
+/* What blocks that share a correction have in common: which they are, and both sums. */
+typedef struct block_group {
+    uint64_t first;
+    realw squares, products;
+} block_group;
+
+/* Finds the sums of the blocks that the block of *p is corrected with, unless *g has them. */
+static APART void block_find_group(const block_job *j, const block_part *p, block_group *g)
+{
+    const uint64_t along = p->block % j->walk.across, before = along % j->block->corrected;
+    const uint64_t count = core_smaller(j->block->corrected, j->walk.across - along + before);
+    realw squares[CORE_CHOICE_ROWS] = {0}, products[CORE_CHOICE_ROWS] = {0};
+    block_tile w;
+    block_part *const own = w.parts;
+    if (g->first == p->block - before)
+        return;
+    g->first = p->block - before;
+    for (uint64_t k = 0; k < count; k++) {
+        fpemu_walk_block(&j->walk, g->first + k, &own->place);
+        if (j->call->compact)
+            own->place.x = p->place.x + (int64_t)((k - before) * j->walk.tile_length);
+        const core_extremes e = block_extremes_between(j, &own->place, 0, own->place.elements);
+        core_scale_candidate(j->block, &e, 0, &own->scale);
+        own->begin = own->position = 0;
+        for (; own->position < own->place.elements && own->scale.kind != CORE_SCALE_NAN; own->position += own->n) {
+            w.n = own->n = (size_t)core_smaller(own->place.elements - own->position, BLOCK_TILE);
+            w.count = 1;
+            block_take(j, &own->place, own->position, own->n, w.x);
+            block_tile_round(j, &w);
+            for (size_t i = 0; i < own->n; i++)
+                core_correction_add(&own->scale, core_bits(w.x[i]), core_bits(w.rounded[i]), squares + k, products + k);
+        }
+    }
+    g->squares = core_choice_total(squares, (unsigned)count);
+    g->products = core_choice_total(products, (unsigned)count);
 }
 
 /* Completes a scale by its levels. */
@@ -905,8 +943,9 @@ static APART void block_find_ends(const block_job *j, const core_place *place, c
     }
 }
 
-/* The scale of a block, counted and told to the sink. */
-static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, fpemu_stats *counters)
+/* The scale of a block, counted and told to the sink. g: as the block before left it, or that of no block. */
+static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, block_group *g,
+                             fpemu_stats *counters)
 {
     const block_call *call = j->call;
     core_scale *s = &p->scale;
@@ -927,6 +966,10 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
         core_scale_candidate(j->block, e, 0, s);
     if (j->block->candidates > 1 && !j->given)
         block_choose_scale(j, p, e);
+    if (j->block->corrected && e->amax && !j->given) {
+        block_find_group(j, p, g);
+        core_scale_correct(j->block, g->squares, g->products, fpemu_element_bits(call->rounding, p->place.first), s);
+    }
     if (core_rule_levels(j->block->rule))
         block_find_levels(j, &p->place, e->amax, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
@@ -966,6 +1009,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
     /* where the block's elements begin in a compact x */
     uint64_t compact = j->lines ? (begin - j->call->first) / j->walk.across * j->walk.length : 0;
     uint64_t again = 0;
+    block_group group = {UINT64_MAX, 0, 0};
     for (uint64_t v = begin; v < end; v++) {
         block_part p;
         core_extremes e = j->whole;
@@ -986,7 +1030,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
         }
         if (j->looks)
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
-        block_find_scale(j, &p, &e, g ? &g->stats : NULL);
+        block_find_scale(j, &p, &e, &group, g ? &g->stats : NULL);
         if (!j->scales_only)
             block_add_elements(j, w, &p, 0, p.place.elements, g);
     }
@@ -1087,6 +1131,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
     const int parts = j->call->compact ? 1 : thread_count((size_t)(together ? full : most));
     block_part p;
+    block_group group = {UINT64_MAX, 0, 0};
     const block_slice s = {j, &p, first, end, parts, together};
     if (!together) {
         block_run_slices(&s);
@@ -1098,7 +1143,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
         fpemu_walk_block(w, b, &p.place);
         if (j->looks)
             block_large_extremes(j, &p.place, parts, &e);
-        block_find_scale(j, &p, &e, j->counted ? j->call->stats : NULL);
+        block_find_scale(j, &p, &e, &group, j->counted ? j->call->stats : NULL);
         if (!j->scales_only)
             block_run_slices(&s);
     }
@@ -1396,7 +1441,7 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->fused;
     j->codes = (uint8_t)(block_can_code(j) && !j->zeros && !(j->given && j->block->powers));
     j->looks = !j->p->scalar && !j->whole_known && (!j->given || j->counted);
-    if (core_rule_levels(f->scaling))
+    if (core_rule_levels(f->scaling) || core_corrected(f))
         j->many = j->codes = 0;
     if (j->block->candidates > 1) /* their counters are those of one block at a time */
         j->many &= !j->counted && w->inner == 1;
@@ -1447,7 +1492,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 && !j->given;
+    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 &&
+                        !j->block->corrected && !j->given;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE && !j->lines)
         first += block_run_few(j, first, last);
@@ -1496,8 +1542,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     if (!x || (!y && !call->sink) ||
         (call->compact && core_rule_chooses(f->scaling) && !call->shape->whole && !f->outer))
         return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
-    if (f->outer && (call->first % j.walk.across || last % j.walk.across))
-        return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers */
+    if ((f->outer || core_corrected(f)) && (call->first % j.walk.across || last % j.walk.across))
+        return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers, or corrections */
     if (y)
         status = check_arrays(&j.walk, x, y, size);
     if (status)

@@ -31,6 +31,7 @@ void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
     to->search_last = from->search_last;
     to->search_grid = from->search_grid;
     to->search_error = from->search_error;
+    to->correct = from->correct;
 }
 
 void fpemu_clear_blocked(fpemu_format *format)
@@ -48,7 +49,7 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
            a->block_rows == b->block_rows && core_bits32(a->target) == core_bits32(b->target) &&
            core_bits32(a->bound) == core_bits32(b->bound) && a->outer == b->outer &&
            a->search_first == b->search_first && a->search_last == b->search_last && a->search_grid == b->search_grid &&
-           a->search_error == b->search_error;
+           a->search_error == b->search_error && a->correct == b->correct;
 }
 
 /* ------------------------------------------------------------------------------------------------ scales */
@@ -313,6 +314,8 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
                       " normal one on");
     if (f->outer > FPEMU_OUTER_ROW || (f->outer && (!core_rule_is_nvfp4(f->scaling) || f->block != FPEMU_BLOCK_RUN)))
         return refuse(problem, FPEMU_PARAMETER_OUTER, "outer=row with nvfp4 rules and blocks N alone");
+    if (f->correct > CORE_CHOICE_ROWS || (f->correct && !core_corrected(f)))
+        return refuse(problem, FPEMU_PARAMETER_CORRECT, "a correction over 1 to 64 blocks, with the rule eden alone");
     return check_search(f, problem);
 }
 
@@ -341,8 +344,10 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
     case FPEMU_SCALING_NVFP4:
     case FPEMU_SCALING_NVFP4_AO:
     case FPEMU_SCALING_NVFP4_CLAMP:
-        if (f->block != FPEMU_BLOCK_RUN && f->block != FPEMU_BLOCK_TILE)
-            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N or RxC with nvfp4 rules");
+    case FPEMU_SCALING_EDEN:
+        if (f->block != FPEMU_BLOCK_RUN && (f->block != FPEMU_BLOCK_TILE || core_corrected(f)))
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
+                          core_corrected(f) ? "a block N with the rule eden" : "a block N or RxC with nvfp4 rules");
         if (f->scale_power)
             return refuse(problem, scales, "a float as scale with nvfp4 rules");
         if (passes_binary32(f, scale))
