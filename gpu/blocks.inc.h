@@ -293,7 +293,11 @@ FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *
         for (uint64_t i = 0; i < own.place.elements && scale.kind != CORE_SCALE_NAN; i++) {
             gpu_blocks_load(j, 1, &own, i, 1, x);
             core_blocked_element(&j->rule, table, 2, j->rule.plan.mode, &scale, block->tensor, e.amax, x[0], 0, &p, &h);
-            core_correction_add(&scale, x[0], p, squares + k, products + k);
+            if ((x[0] & ~CARRIER_SIGN) < CARRIER_INF) {
+                const realw t = core_value(core_block_t(&scale, 0, x[0]));
+                squares[k] += t * t;
+                products[k] += t * core_value(p);
+            }
         }
     }
     const realw all = core_choice_total(squares, (unsigned)count);

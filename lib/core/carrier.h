@@ -183,7 +183,6 @@
 #define core_scale_hold CARRIER(core_scale_hold)
 #define core_scale_draw CARRIER(core_scale_draw)
 #define core_scale_correct CARRIER(core_scale_correct)
-#define core_correction_add CARRIER(core_correction_add)
 #define core_scale_hold_signed CARRIER(core_scale_hold_signed)
 #define core_scale_inverse CARRIER(core_scale_inverse)
 #define core_scale_nvfp4 CARRIER(core_scale_nvfp4)

@@ -700,17 +700,7 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
     return a > CARRIER_INF ? u : t;
 }
 
-/* Adds to both sums of a correction what an element x and its P have in it; nothing where x is not finite. */
-FPEMU_FN void core_correction_add(const core_scale *s, uintw x, uintw p, realw *squares, realw *products)
-{
-    const realw t = core_value(core_block_t(s, 0, x));
-    if ((x & ~CARRIER_SIGN) >= CARRIER_INF)
-        return;
-    *squares += t * t;
-    *products += t * core_value(p);
-}
-
-/* Corrects a scale by these sums, with the random bits r; its elements see it as it was. */
+/* Corrects a scale by the sums of t * t and t * P, with the random bits r; its elements see it as it was. */
 FPEMU_FN void core_scale_correct(const core_block *b, realw squares, realw products, uint32_t r, core_scale *s)
 {
     const realw c = squares / products, own = c > 0 && core_bits(c) < CARRIER_INF ? c : 1;
