@@ -80,7 +80,9 @@ static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, co
         fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), n, bits);
     }
     const int wide = a->wide || !g->rule->by_binary64;
-    const int at_once = k->loops64->sum[g->form] && (!wide || g->form == SUM_NATIVE) && (!a->f || g->rule->narrow);
+    /* sums without a product go so whatever they are of */
+    const int at_once =
+        k->loops64->sum[g->form] && (!wide || !a->w || g->form == SUM_NATIVE) && (!a->f || g->rule->narrow);
     const int fast =
         g->is_short && (!tally || g->within) &&
         (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA]));
