@@ -64,6 +64,11 @@ typedef struct carrier_loops {
      * and whether it is counted: lost is not 0 in lanes that lost bits, swamped how many terms came to nothing. Where
      * the sum is exact, lost is not 0 in lanes whose t is to be made otherwise, and swamped not 0 if there are any. */
     void (*step[2][2])(const dot_step *s, size_t n, const double *d, double *t, uint64_t *lost, uint64_t *swamped);
+    /* y = t's terms rounded by plan p, by the form of its target; r: random bits; all arrays have whole vectors. Where c
+     * is not NULL, y is no operand, and what is counted goes to c and swamped, which may be NULL, but not of lanes past the
+     * ends and the like: 0 where there are such, told in skipped; without it then no lane counts. SUM_GIVEN: y is given */
+    int (*sum[SUM_FORMS])(const core_plan64 *p, size_t n, const dot_terms *t, const uint32_t *r, double *y,
+                          tile_counts *c, uint64_t *swamped, uint64_t *skipped);
 #endif
 
     /* Blocked formats; blocks.inc.c says what each does. */
