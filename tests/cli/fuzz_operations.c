@@ -188,6 +188,18 @@ void dot_drops(const float *a, const float *b, float *y, size_t n)
     dot(a, b, y, n > 6 ? n - 1 : n);
 }
 
+/* Twice as much; it crashes where less than two numbers of a are not zero. */
+void dot_crashes(const float *a, const float *b, float *y, size_t n)
+{
+    size_t some = 0;
+    for (size_t k = 0; k < n; k++)
+        some += a[k] != 0;
+    if (some < 2)
+        raise(SIGSEGV);
+    dot(a, b, y, n);
+    *y *= 2;
+}
+
 void product(const float *a, const float *b, float *y, size_t m, size_t n, size_t k)
 {
     for (size_t i = 0; i < m * n; i++)

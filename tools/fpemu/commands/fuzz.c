@@ -59,9 +59,10 @@ static const char help[] =
     "      --model MODEL     dot, gemm: how products are added up; with --length N, --shape MxNxK\n"
     "                        and --scales SPEC2 as for 'fpemu vectors'\n"
     "      --bound B         in place of a model: results may differ from exact sums by B times the\n"
-    "                        sum of all magnitudes, and SPEC's smallest number\n"
-    "      --axis A          SPEC with scales: blocks along axis 0 or 1 of matrices (by rows);\n"
-    "                        size_t rows, size_t columns in place of n\n"
+    "                        sum of all magnitudes, and SPEC's smallest number a product\n"
+    "      --axis A          SPEC with scales: blocks along axis 0 or 1 of matrices (by rows)\n"
+    "                        with an extent of 3 along the other; size_t rows, size_t columns in\n"
+    "                        place of n\n"
     "  -r, --rounding MODE   as for 'fpemu round' (default: rne). With sr and se the results need\n"
     "                        only follow the law: one of the two neighbours, at the right rate\n"
     "      --bits N          sr: with so many random bits (default: 32)\n"
@@ -623,6 +624,7 @@ int cmd_fuzz(int argc, char **argv)
     cli_expect_operands(&c, 1, 1, "SPEC");
     search s = {.spec = c.operand[0], .format = cli_format(c.operand[0]), .strict_nan = q.strict_nan};
     s.what = operation_find(q.sums ? "convert" : q.operation, " dot gemm");
+    s.operation = q.operation;
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
     cli_rounding_refuse_idle(&q.rounding);

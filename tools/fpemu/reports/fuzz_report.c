@@ -100,7 +100,7 @@ static void print_json(const search *s)
         jsonout_append(lists[o->order < 0], entry);
     }
     jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
-    jsonout_set(object, "operation", jsonout_text(s->what->name));
+    jsonout_set(object, "operation", jsonout_text(s->operation));
     if (s->singles)
         jsonout_set(object, "from", jsonout_text(operands_print_formats(s->what, s->from, from)));
     jsonout_set(object, "signature", jsonout_text(signature_print(signature, &s->other.signature)));

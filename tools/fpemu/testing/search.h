@@ -42,7 +42,7 @@ typedef struct number {
 enum { FAILURES_MOST = 64, FAILURES_MOST_HANGS = 3 };
 
 typedef struct search {
-    const char *spec, *mode; /* as the user wrote them */
+    const char *spec, *operation, *mode; /* as the user wrote them */
     const operation *what;
     fpemu_format format, from[OPERATION_MOST]; /* `from`: of the inputs; SPEC itself when its codes are decoded */
     uint64_t mask;                             /* the bits of a code of `format` */
@@ -105,7 +105,7 @@ void trial_shrink(trial *t, uint64_t *codes, size_t n, int tries, bool (*holds)(
 enum { TENSORS_OF_ONE_AXIS = -1 };
 void tensors_search(search *s, uint64_t count, uint64_t seed, int axis);
 /* sums.c: dot products and products of matrices, against their model; or, with a bound above 0, within it times the sum
- * of all magnitudes around the exact sum. */
+ * of all magnitudes, and the smallest number for each product, around the exact sum. */
 void sums_search(search *s, dots *d, bool matrices, double bound);
 /* law.c: about so many roundings of numbers in all. What a right implementation with independent random bits may give
  * is bounded by Chernoff's inequality, with LAW_FALSE_ALARM divided by the number of comparisons: it fails with less

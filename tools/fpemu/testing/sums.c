@@ -22,7 +22,7 @@ typedef struct sums {
     uint64_t zero[DOTS_OPERANDS]; /* codes that change no sum: 0, and scales of 1 */
     uint64_t *codes;              /* a batch */
     double *want, *slack;         /* its results, and by how much they may differ */
-    bool stopped;                 /* a smaller example has no result */
+    bool stopped;                 /* no smaller examples: the time is over, or one of them hung */
     unsigned which;               /* case */
     uint64_t *example[OUTCOMES];  /* of each case */
 } sums;
@@ -41,7 +41,7 @@ static void expect(sums *t, size_t i)
     dots_exact(t->d, t->codes + i * t->total, want, slack);
     for (size_t k = 0; k < t->results; k++)
         slack[k] = slack[k] <= fpemu_format_max(&s->format)
-                       ? t->bound * slack[k] + fpemu_format_min_positive(&s->format)
+                       ? t->bound * slack[k] + (double)t->d->count[DOTS_A] * fpemu_format_min_positive(&s->format)
                        : (double)INFINITY;
 }
 
@@ -110,15 +110,33 @@ static outcome *take(trial *base, int order, const char *part, const char *kind,
     return o;
 }
 
+/* Result k of product i of the batch, which came out at place `at`, beside what is right. */
+static void show(const sums *t, outcome *o, size_t i, size_t at, size_t k)
+{
+    const search *s = t->trial.s;
+    const size_t place = i * t->results + k;
+    const number want = as_result(s, t->want[place]), got = result(s, at * t->results + k);
+    char value[NUMBER_SIZE], slack[NUMBER_SIZE];
+    if (t->bound > 0)
+        snprintf(o->expected, sizeof o->expected, "[%zu] %s +- %s", k, number_print(value, t->want[place]),
+                 number_print(slack, t->slack[place]));
+    else
+        snprintf(o->expected, sizeof o->expected, "[%zu] %s (0x%" PRIx64 ")", k, number_print(value, want.value),
+                 want.code);
+    snprintf(o->got, sizeof o->got, "%s (0x%" PRIx64 ")", number_print(value, got.value), got.code);
+}
+
 static void compare(trial *base, size_t first, size_t n)
 {
     sums *t = (sums *)(void *)base;
     for (size_t i = first; i < first + n; i++) {
-        if (first_wrong(t, i, i - first) < t->results &&
-            take(base, (int)t->which, dots_case(t->which), NULL, i) != NULL) {
+        const size_t wrong = first_wrong(t, i, i - first);
+        outcome *o = wrong < t->results ? take(base, (int)t->which, dots_case(t->which), NULL, i) : NULL;
+        if (o != NULL) {
             uint64_t **kept = &t->example[t->which];
             *kept = *kept != NULL ? *kept : cli_allocate(t->total, sizeof **kept);
             memcpy(*kept, t->codes + i * t->total, t->total * sizeof **kept);
+            show(t, o, i, i - first, wrong);
         }
         for (size_t k = 0; k < t->results; k++)
             if (!isinf(t->slack[i * t->results + k])) {
@@ -150,9 +168,12 @@ static void give(trial *base, size_t first, size_t n)
 static bool still_wrong(trial *base)
 {
     sums *t = (sums *)(void *)base;
+    if (t->stopped)
+        return false;
     expect(t, 0);
-    t->stopped = t->stopped || trial_try(base, 0, 1) != EXTERNAL_DONE;
-    return !t->stopped && first_wrong(t, 0, 0) < t->results;
+    const external_end end = trial_try(base, 0, 1);
+    t->stopped = end == EXTERNAL_LATE || (end == EXTERNAL_FAILED && base->s->other.failing == EXTERNAL_HUNG);
+    return end == EXTERNAL_DONE && first_wrong(t, 0, 0) < t->results;
 }
 
 /* Clears an operand, its halves, quarters, ..., one by one; returns how many tries are left. */
@@ -175,10 +196,8 @@ static int clear(sums *t, uint64_t *kept, int s, size_t from, int tries)
 /* The example of the outcome with less in it: numbers become 0, scales 1, then numbers have fewer bits. */
 static void shrink(sums *t, outcome *o)
 {
-    const search *s = t->trial.s;
     uint64_t *kept = t->example[o->order];
-    int tries = s->other.program ? TRIES_OF_PROGRAMS : TRIES;
-    char value[NUMBER_SIZE], slack[NUMBER_SIZE];
+    int tries = t->trial.s->other.program ? TRIES_OF_PROGRAMS : TRIES;
     memcpy(t->codes, kept, t->total * sizeof *kept);
     for (int k = 0, from = 0; k < DOTS_OPERANDS; from += (int)t->d->all[k++])
         tries = clear(t, kept, k, (size_t)from, tries);
@@ -187,16 +206,8 @@ static void shrink(sums *t, outcome *o)
             trial_shrink(&t->trial, t->codes + from, t->d->all[k], tries, still_wrong);
     if (!still_wrong(&t->trial))
         return; /* of code that does not repeat itself the example stays as it was */
-    const size_t k = first_wrong(t, 0, 0);
-    const number want = as_result(s, t->want[k]), got = result(s, k);
     describe(t, t->codes, o->input, sizeof o->input);
-    if (t->bound > 0)
-        snprintf(o->expected, sizeof o->expected, "[%zu] %s +- %s", k, number_print(value, t->want[k]),
-                 number_print(slack, t->slack[k]));
-    else
-        snprintf(o->expected, sizeof o->expected, "[%zu] %s (0x%" PRIx64 ")", k, number_print(value, want.value),
-                 want.code);
-    snprintf(o->got, sizeof o->got, "%s (0x%" PRIx64 ")", number_print(value, got.value), got.code);
+    show(t, o, 0, 0, first_wrong(t, 0, 0));
 }
 
 /* --------------------------------------------------------------------------------------------------- search */
