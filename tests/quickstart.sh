@@ -22,7 +22,7 @@ cat >bin/make <<'END'
 case " $* " in *" --version "*) exit ;; *" -n "*) printf 'echo "  CC  " 1.o\necho "  CC  " 2.o\n'; exit ;; esac
 echo "make $*" >>calls
 mkdir -p build/tools/fpemu build/tools/fptrain
-for program in fpemu/fpemu fptrain/fptrain; do printf '#!/bin/sh\n' >build/tools/$program; chmod +x build/tools/$program; done
+for program in fpemu/fpemu fptrain/fptrain; do cp ../program build/tools/$program; done
 case "$*" in *" check" | *" check "*) printf '# PASS:  3\n# SKIP:  1\n# FAIL:  0\n' >build/test-suite.log ;; esac
 [ ! -e broken ] || { echo "cc: no"; exit 2; }
 printf '  CC  1.o\n  CC  2.o\n'
