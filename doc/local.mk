@@ -38,7 +38,7 @@ validationdir = $(docdir)/validation
 dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/fast_forms.txt \
 	doc/validation/mutants.txt \
 	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt \
-	doc/validation/gpu.txt doc/validation/kills.txt doc/validation/values.md
+	doc/validation/gpu.txt doc/validation/values.md
 EXTRA_DIST += tests/digests.txt
 
 # Model files: the container of packed tensors, and how the readers were fuzzed.

@@ -21,9 +21,9 @@ QUICK_TESTS := $(filter \
 # The parts of `make check-full' beside `make check', each `make check-PART'; check-torch and check-jax are one test,
 # which check-torch-device repeats.
 variants_TESTS = $(addprefix tests/against_judges/,affine arith codebooks codes properties spans words)
-frameworks_TESTS = tests/cli/frameworks.sh tests/cli/fptrain_export.sh tests/cli/fptrain_pictures.sh tests/cli/gguf.sh \
+frameworks_TESTS = tests/cli/frameworks.sh tests/cli/fptrain_export.sh tests/cli/gguf.sh \
 	tests/cli/layouts.sh tests/cli/models.sh tests/fptrain/weights_python.sh
-trainer_TESTS = $(addsuffix .sh,$(addprefix tests/fptrain/,demo kept methods runs))
+trainer_TESTS = $(addsuffix .sh,$(addprefix tests/fptrain/,kept loss_scaling methods runs))
 corpora_TESTS = tests/fuzz/%
 surroundings_TESTS = tests/surroundings/%
 packaging_TESTS = tests/hdl.sh tests/packaging.sh tests/paths.sh tests/staged.sh

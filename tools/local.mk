@@ -158,8 +158,6 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/dots.c \
 	tools/fpemu/testing/external.c \
 	tools/fpemu/testing/external.h \
-	tools/fpemu/testing/failure.c \
-	tools/fpemu/testing/failure.h \
 	tools/fpemu/testing/inputs.c \
 	tools/fpemu/testing/inputs.h \
 	tools/fpemu/testing/law.c \
@@ -170,7 +168,9 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/search.h \
 	tools/fpemu/testing/signature.c \
 	tools/fpemu/testing/signature.h \
-	tools/fpemu/testing/tensors.c
+	tools/fpemu/testing/sums.c \
+	tools/fpemu/testing/tensors.c \
+	tools/fpemu/testing/trial.c
 EXTRA_DIST += \
 	tools/fpemu/README.md \
 	tools/fpemu/cli/README.md \

@@ -82,7 +82,8 @@ typedef struct carrier_loops {
                    const uintw *grid, realw *q, realw *y, tile_counts *c);
     /* rules that choose: core_choice_error of each element */
     void (*search_errors)(uint32_t error, size_t n, const realw *x, const realw *y, realw *errors);
-    void (*choice_errors)(const core_block *b, realw down, realw scale, size_t n, const realw *x, realw *error);
+    void (*choice_errors)(const core_block *b, size_t n, size_t count, const realw *down, const realw *scale,
+                          const realw *x, realw *error);
     void (*count_element)(const core_plan *p, size_t n, const void *x, const void *t, const void *rounded,
                           const uintw *g, tile_counts *c);
     void (*runs_amax)(size_t length, size_t count, const void *x, uintw *amax);
@@ -90,7 +91,7 @@ typedef struct carrier_loops {
     void (*runs_y)(size_t length, size_t count, const realw *scales, realw second, const void *p, void *y);
     void (*runs_powers)(uint32_t mask, size_t count, const uint8_t *codes, realw *s, int32_t *least, int32_t *most);
     int (*runs_scales)(const core_block *b, size_t count, const uintw *amax, realw *v);
-    void (*runs_down)(const core_block *b, size_t count, realw *s, realw *down);
+    void (*runs_down)(const core_block *b, size_t count, const realw *v, realw *s, realw *down);
     int (*runs_inverses)(size_t count, const uintw *amax, const realw *s, realw *inverse);
     /* Codebooks: what a call needs (s->usable says whether the others may be called). Values of t, by r where the mode
      * takes random bits, which may be y; the same of the quotients by `down`, times scales; indices of t where s->steps,

@@ -29,8 +29,6 @@ class Libfpemu(AutotoolsPackage):
     depends_on("openblas", when="+tools")
     depends_on("inih", when="+tools")
     depends_on("xz", when="+tools")
-    depends_on("libpng", when="+tools")
-    depends_on("jpeg", when="+tools")
     depends_on("cuda", when="+cuda")
 
     install_targets = ["install-strip"]

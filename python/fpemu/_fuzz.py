@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Somebody else's cast, operation, quantiser of blocks or stochastic rounding against the library: inputs on which such
-is most likely to go wrong, the differences in classes, and the smallest example of each. `fpemu fuzz` does the same to
-functions of shared libraries and to programs."""
+is most likely to go wrong, the differences in classes, and the smallest example of each, as `fpemu fuzz` does it."""
 
 from __future__ import annotations
 
@@ -61,8 +60,7 @@ class Difference:
 
 
 class FuzzReport:
-    """What a search found: tried inputs, and a Difference for each class. False where nothing differs from the library
-    would be the wrong way round: bool() is whether there is a difference."""
+    """What a search found: tried inputs, and a Difference for each class; bool() is whether there is one."""
 
     def __init__(self, format: Format, rounding: Rounding, dtype: str, tried: int, exhaustive: bool,
                  differences: list[Difference]) -> None:
@@ -98,10 +96,16 @@ class FuzzReport:
 
 
 # ---------------------------------------------------------------------------------------------------- inputs
+def _unique(codes: Numbers) -> Numbers:
+    """As np.unique, whose tables of hashes are slow for codes."""
+    codes = np.sort(codes)
+    return codes[np.append(True, codes[1:] != codes[:-1])]
+
+
 def _neighbours(codes: Numbers, reach: int, bits: int) -> Numbers:
     steps = np.arange(-reach, reach + 1).astype(np.uint64)  # those below zero as 2^64 less: sums wrap
     mask = np.uint64((1 << bits) - 1)
-    return np.unique((codes.astype(np.uint64)[:, None] + steps) & mask).astype(codes.dtype)
+    return _unique(((codes.astype(np.uint64)[:, None] + steps) & mask).ravel()).astype(codes.dtype)
 
 
 def _around(carrier: Format, points: npt.NDArray[np.float64], reach: int) -> Numbers:
@@ -115,9 +119,10 @@ def _around(carrier: Format, points: npt.NDArray[np.float64], reach: int) -> Num
 def _midpoints(to: Format, low: npt.NDArray[np.float64], high: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     if to.kind_name == "posit" and to.bits < 32:  # the posit between them with one bit more
         wider = make_format(f"posit({to.bits + 1},{to.exponent_bits})")
-        return np.array([wider.next_up(value) if value > 0 else (value + other) / 2
-                         for value, other in zip(low, high, strict=True)])
-    return low + (high - low) / 2
+        after = _values.encode(np.maximum(low, 0), wider) + 1
+        return np.where(low > 0, _values.decode(after.astype(wider.code_dtype), wider, "float64"), (low + high) / 2)
+    with np.errstate(invalid="ignore"):  # of no numbers past the ends
+        return low + (high - low) / 2
 
 
 def _boundary(to: Format, carrier: Format, reach: int = 3) -> Numbers:
@@ -126,13 +131,9 @@ def _boundary(to: Format, carrier: Format, reach: int = 3) -> Numbers:
         values = to.values()
     else:
         first, last = math.frexp(to.smallest)[1] - 1, math.frexp(max(to.max, -to.lowest))[1] - 1
-        starts = [math.ldexp(mantissa, e) for e in range(first, last + 1) for mantissa in (1.0, 1.5, 2 - 2.0 ** -30)]
-        near: list[float] = []
-        for start in starts:
-            high = to.next_up(start)
-            middle = to.next_down(high)
-            near += [to.next_down(middle), middle, high]
-        values = np.unique(np.array([value for value in near if not math.isnan(value)]))
+        starts = np.ldexp([[1.0], [1.5], [2 - 2.0 ** -30]], np.arange(first, last + 1)).ravel()
+        middle, high = _steps(to, np.nextafter(starts, np.inf))
+        values = np.unique(np.concatenate([_steps(to, np.nextafter(middle, -np.inf))[0], middle, high]))
     points = [values, _midpoints(to, values[:-1], values[1:])]
     for end, inner in ((to.max, to.next_down(to.max)), (to.lowest, to.next_up(to.lowest))):
         step = end - inner
@@ -146,7 +147,7 @@ def _boundary(to: Format, carrier: Format, reach: int = 3) -> Numbers:
                         1 << carrier.mantissa_bits], dtype=np.uint64)
     special = np.concatenate([special, special ^ np.uint64(sign)]).astype(codes[0].dtype)
     codes.append(_neighbours(special, reach, carrier.bits))
-    return np.unique(np.concatenate(codes))
+    return _unique(np.concatenate(codes))
 
 
 def _coverage(carrier: Format, seed: int) -> Numbers:
@@ -161,7 +162,7 @@ def _coverage(carrier: Format, seed: int) -> Numbers:
         base = tops << np.uint64(m) | leading
         parts += [base | (np.uint64(pattern) & ones) for pattern in (0, 1, half - np.uint64(1), half,
                                                                      half + np.uint64(1), ones)]
-    return np.unique(np.concatenate(parts)).astype(carrier.code_dtype)
+    return _unique(np.concatenate(parts)).astype(carrier.code_dtype)
 
 
 def _random(to: Format, carrier: Format, count: int, seed: int) -> Numbers:
@@ -176,34 +177,31 @@ def _random(to: Format, carrier: Format, count: int, seed: int) -> Numbers:
     return np.concatenate([codes.astype(carrier.code_dtype), inside])
 
 
-def _stages(to: Format, carrier: Format, count: int, seed: int, exhaustive: bool) -> Iterator[Numbers]:
-    if exhaustive:
-        for first in range(0, 1 << carrier.bits, _BATCH):
-            last = min(first + _BATCH, 1 << carrier.bits)
-            yield np.arange(first, last, dtype=np.uint64).astype(carrier.code_dtype)
-        return
+def _stages(to: Format, carrier: Format, count: int, seed: int) -> Iterator[list[Numbers]]:
     for codes in (_boundary(to, carrier), _coverage(carrier, seed), _random(to, carrier, count, seed)):
         for first in range(0, len(codes), _BATCH):
-            yield codes[first:first + _BATCH]
+            yield [codes[first:first + _BATCH]]
+
+
+def _every(formats: list[Format]) -> Iterator[list[Numbers]]:
+    """All codes of all operands."""
+    bits = sum(f.bits for f in formats)
+    for first in range(0, 1 << bits, _BATCH):
+        rest = np.arange(first, min(first + _BATCH, 1 << bits), dtype=np.uint64)
+        codes = []
+        for f in formats:
+            codes.append((rest & np.uint64((1 << f.bits) - 1)).astype(f.code_dtype))
+            rest = rest >> np.uint64(f.bits)
+        yield codes
 
 
 def _random_codes(rng: np.random.Generator, f: Format, count: int) -> Numbers:
     return rng.integers(0, 1 << f.bits, count, dtype=np.uint64).astype(f.code_dtype)
 
 
-def _operands(op: str, formats: list[Format], to: Format, count: int, seed: int,
-              exhaustive: bool) -> Iterator[list[Numbers]]:
-    """Codes of operands: all; or every combination of special ones, those with results at or beside values of the
-    format, midpoints and thresholds, and random ones, some of about one size."""
-    if exhaustive:
-        for first in range(0, 1 << sum(f.bits for f in formats), _BATCH):
-            rest = np.arange(first, min(first + _BATCH, 1 << sum(f.bits for f in formats)), dtype=np.uint64)
-            codes = []
-            for f in formats:
-                codes.append((rest & np.uint64((1 << f.bits) - 1)).astype(f.code_dtype))
-                rest = rest >> np.uint64(f.bits)
-            yield codes
-        return
+def _operands(op: str, formats: list[Format], to: Format, count: int, seed: int) -> Iterator[list[Numbers]]:
+    """Codes of operands: every combination of special ones, those with results at or beside values of the format,
+    midpoints and thresholds, and random ones, some of about one size."""
     rng, wide = np.random.default_rng(seed), make_format("fp64")
     nearest, n = make_rounding("rne"), len(formats)
     edges = [np.append(_around(f, np.array([0, 1, f.max, f.smallest, f.smallest_normal]), 1),
@@ -238,32 +236,38 @@ def _tensor(rng: np.random.Generator, block: int, i: int, carrier: Format, name:
 
 
 # --------------------------------------------------------------------------------------------------- classes
-def _classify(to: Format, x: float, expected: float, got: float) -> str:
-    if math.isnan(x):
-        return "nan"
-    if math.isinf(x):
-        return "infinity"
-    if expected == 0 and got == 0:
-        return "signed-zero"
-    if x == 0:
-        return "zero"
-    if x < 0 and not to.is_signed:
-        return "negative"
-    if x > to.max:
-        return "overflow-threshold" if x - to.max < to.max - to.next_down(to.max) else "above-max"
-    if x < to.lowest <= 0:
-        return "overflow-threshold" if to.lowest - x < to.next_up(to.lowest) - to.lowest else "above-max"
-    if not to.represents(x):
-        low, high = to.next_down(x), to.next_up(x)
-        middle = float(_midpoints(to, np.array([low]), np.array([high]))[0]) if low > 0 else low + (high - low) / 2
-        if x == middle and {expected, got} == {low, high}:
-            return "tie"
-    if expected == 0:
-        return "underflow"
-    size = abs(x)
-    if to.smallest_normal > to.smallest and (size < to.smallest_normal or abs(expected) < to.smallest_normal):
-        return "subnormal"
-    return "underflow" if size < to.smallest else "normal"
+def _steps(to: Format, x: Numbers) -> Numbers:
+    """The numbers of the format that numbers within its range lie between; below and above equal: it is one of them."""
+    if to.value_count <= 1 << 17:
+        values = to.values()
+        i = np.searchsorted(values, x).clip(1, len(values) - 1)
+        return np.array([np.where(values[i] == x, x, values[i - 1]), values[i]])
+    size = np.abs(x)
+    code = _values.encode(size, to, make_rounding("rne", overflow="saturate")).astype(np.uint64)
+    near = _values.decode(code.astype(to.code_dtype), to, "float64")
+    other = _values.decode((code - 2 * (near > size) + 1).astype(to.code_dtype), to, "float64")
+    return np.sort([np.copysign(near, x), np.copysign(np.where(near == size, near, other), x)], axis=0)
+
+
+def _classify(to: Format, operands: list[Numbers], x: Numbers, expected: Numbers, got: Numbers,
+              stray: Numbers) -> Numbers:
+    """By the operands, the exact result x, and the results; `stray`: bits above the width of a code."""
+    size, finite = np.abs(x), np.where(np.isfinite(x), x, 0)
+    low, high = _steps(to, finite)
+    small = (size < to.smallest_normal) | (np.abs(expected) < to.smallest_normal)
+    over, under = to.max - to.next_down(to.max), to.next_up(to.lowest) - to.lowest
+    same, below = (got == expected) | (np.isnan(got) & np.isnan(expected)), (x < to.lowest) & (to.lowest <= 0)
+    classes = {
+        "stray-bits": stray & same, "nan": np.isnan(operands).any(axis=0), "invalid": np.isnan(x),
+        "infinity": np.isinf(operands).any(axis=0), "division-by-zero": np.isinf(x),
+        "signed-zero": (expected == 0) & (got == 0), "zero": x == 0, "negative": (x < 0) & (not to.is_signed),
+        "overflow-threshold": (x > to.max) & (finite - to.max < over) | below & (to.lowest - finite < under),
+        "above-max": (x > to.max) | below,
+        "tie": (low < high) & (x == _midpoints(to, low, high)) & (np.minimum(expected, got) == low)
+               & (np.maximum(expected, got) == high),
+        "underflow": expected == 0, "subnormal": small & (to.smallest_normal > to.smallest)}
+    kinds = np.array([*classes, "underflow", "normal"])
+    return kinds[np.argmax([*classes.values(), size < to.smallest, np.ones(x.shape, np.bool_)], axis=0)]
 
 
 def _same(expected: Numbers, got: Numbers, strict_nan: bool) -> npt.NDArray[np.bool_]:
@@ -306,9 +310,9 @@ class _Search:
         self.strict_nan, self.tensors = strict_nan, tensors
         self.tried, self.found = 0, {}  # type: int, dict[str, tuple[int, Any, tuple[Any, ...]]]
 
-    def take(self, kind: str, rank: Any, *example: Any) -> None:
-        count, best, kept = self.found.get(kind, (0, None, ()))
-        self.found[kind] = (count + 1, rank, example) if count == 0 or rank < best else (count + 1, best, kept)
+    def take(self, kind: str, rank: Any, *example: Any, count: int = 1) -> None:
+        before, best, kept = self.found.get(kind, (0, rank, example))
+        self.found[kind] = (before + count, *((rank, example) if rank < best else (best, kept)))
 
     def report(self, exhaustive: bool = False) -> FuzzReport:
         order = [*(kind for kind in KINDS if kind in self.found), *(kind for kind in self.found if kind not in KINDS)]
@@ -345,14 +349,16 @@ class _Search:
             nans = np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64))
             differ = (given_codes != coded) & (stray | ~nans | self.strict_nan)
         exact = wide[0] if convert else _values._arith(op, (*wide,), "fp64", "rto", 0, None, None)
-        for i in np.flatnonzero(differ):
-            numbers, want, wrong = tuple(float(w[i]) for w in wide), float(expected[i]), float(got[i])
-            same = wrong == want or (math.isnan(wrong) and math.isnan(want))
-            special = ("nan" if np.isnan(numbers).any() else "invalid" if np.isnan(exact[i]) else
-                       "infinity" if np.isinf(numbers).any() else "division-by-zero" if np.isinf(exact[i]) else "")
-            kind = "stray-bits" if stray[i] and same else special or _classify(to, float(exact[i]), want, wrong)
-            self.take(kind, [(abs(number), number < 0) for number in numbers],
-                      numbers[0] if convert else numbers, want, wrong)
+        at = np.flatnonzero(differ)
+        wide = [operand[at] for operand in wide]
+        y = [numbers[at].astype(np.float64) for numbers in (exact, expected, got)]
+        kinds = _classify(to, wide, y[0], y[1], y[2], stray[at])
+        for kind in np.unique(kinds):
+            some = np.flatnonzero(kinds == kind)
+            first = some[np.lexsort([key for w in wide[::-1] for key in (w[some] < 0, np.abs(w[some]))])[0]]
+            example = tuple(float(w[first]) for w in wide)
+            self.take(str(kind), [(abs(x), x < 0) for x in example], example[0] if convert else example,
+                      float(y[1][first]), float(y[2][first]), count=len(some))
 
     def blocks(self, count: int, seed: int, carrier: Format) -> None:
         """Tensors in a format with scales; every fifth is no contiguous array."""
@@ -508,7 +514,7 @@ def fuzz(function: Callable[..., Any], format: Format | str, rounding: Rounding 
         search.blocks(4096 if inputs is None else inputs, seed, carrier)
     else:
         count = 1 << 18 if inputs is None else inputs
-        for codes in ([[c] for c in _stages(to, carrier, count, seed, everything)] if op == "convert" else
-                      _operands(op, formats, to, count // 3, seed, everything)):
+        for codes in (_every(formats) if everything else _stages(to, carrier, count, seed) if op == "convert" else
+                      _operands(op, formats, to, count // 3, seed)):
             search.numbers(op, codes, formats)
     return search.report(everything and not (to.is_blocked or by.is_stochastic))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fpemu.testing: assertions for a test of one's own, as with pytest. A failure says in numbers what differs, and how
-little makes it differ."""
+"""fpemu.testing: assertions for a test of one's own. A failure says in numbers how little makes something differ."""
 
 from __future__ import annotations
 
@@ -30,11 +29,7 @@ def assert_stochastic(function: Callable[[Any], Any], format: Format | str, *, b
     """That stochastic rounding to `format` follows its law; right ones fail in less than one of 10^6 runs.
 
     function: takes a flat array of float32, and returns values or codes; each call has new random bits. inputs: results
-        in all. bits: of the random numbers; probabilities may be off by 2^-bits.
-
-    A number goes to a neighbour, with a chance in proportion to its nearness; a number of the format stays. Bounds are
-    Chernoff's. Random bits may not come again in the next call, or in one of the 1024 next elements.
-    """
+        in all. bits: of the random numbers; probabilities may be off by 2^-bits."""
     assert_quantizes(function, format, make_rounding("sr", bits=bits), inputs=inputs, seed=seed)
 
 
@@ -78,8 +73,7 @@ def assert_matmul(function: Callable[[Any, Any], Any], shape: tuple[int, int, in
         product = function(np.ascontiguousarray(a), np.ascontiguousarray(b))
         return _fuzz._results(product, make_format("fp64"), "float64", (m, n))[0]
 
-    def judge(a: Any, b: Any) -> tuple[Any, Any, Any]:
-        """The right results, the given ones, and where they differ."""
+    def judge(a: Any, b: Any) -> tuple[Any, Any, Any]:  # the right results, the given ones, where they differ
         got = run(a, b)
         if model is not None:
             want = np.asarray(_gemm.matmul(a, b, model)).astype(np.float64)

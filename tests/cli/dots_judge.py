@@ -2,8 +2,8 @@
 """Works out what `fpemu vectors --as csv` wrote once more, in exact rationals.
 
 dots_judge.py A B C SCALES RESULT MODEL... <vectors of --op dot or gemm, by doc/accumulation.md: MODEL is `seq INNER`,
-`chunk LENGTH INNER OUTER` or `fused N F INNER MODE LEAST`; a last word `start` has the sum start from c; random bits
-are 8. Prints how many vectors of each case agree.
+`chunk LENGTH INNER OUTER` or `fused N F INNER MODE LEAST`; a last word `start` has the sum start from c, and
+`before` or `after` ahead of it flags by IEEE 754; random bits are 8. Prints how many vectors of each case agree.
 dots_judge.py to FROM ELEMENT SCALE BITS <vectors, by doc/blocks.md: a tensor of one block with rule floor, or by rule
 nvfp4 where SCALE is no e8m0; dots_judge.py from RESULT ELEMENT SCALE BITS: and back.
 dots_judge.py convert FROM RESULT BITS, mul FROM RESULT BITS: their classes too.
@@ -21,6 +21,8 @@ FORMATS = {"fp64": (11, 52, 1023, 0x7FEF << 48 | (1 << 48) - 1, 0x7FF << 52, 0xF
            "bf16": (8, 7, 127, 0x7F7F, 0x7F80, 0x7FC0), "e5m2": (5, 2, 15, 0x7B, 0x7C, 0x7F),
            "e4m3fn": (4, 3, 7, 0x7E, 0x7F, 0x7F), "e2m1": (2, 1, 1, 7, None, None),
            "e4m3s": (4, 3, 7, 0x7E, None, None)}  # e4m3fn as an element, or scale, that saturates
+# The same without an end of exponents.
+FORMATS |= {f"wide {name}": (15, m, 16383, (32767 << m) - 1, None, None) for name, (e, m, *_) in FORMATS.items()}
 INFINITY, NAN = float("inf"), float("nan")
 
 
@@ -136,8 +138,8 @@ def fused(d, terms, n, f, inner, mode, least, emin, flags):
     return d
 
 
-def dot(model, formats, a, b, scales_a, scales_b, c, mode, result):
-    """The code of the result and the flags."""
+def dot(model, formats, a, b, scales_a, scales_b, c, mode, result, when=None):
+    """The code of the result and the flags; `when`: of underflow by IEEE 754."""
     flags = set()
     terms = [(times(x, y), x, y) for x, y in zip(a, b)]
     start = c if c is not None and model[-1] == "start" else 0.0
@@ -169,7 +171,19 @@ def dot(model, formats, a, b, scales_a, scales_b, c, mode, result):
         if total != total and s == s and c == c:
             flags.add("invalid")
         s = total
-    return small(result, rounded(result, mode, s, flags), flags), flags
+    last = set()
+    code = small(result, rounded(result, mode, s, last), last)
+    flags |= last
+    if when:  # tiny and inexact in the last rounding
+        y = decode(f"wide {result}", rounded(f"wide {result}", mode, s)) if when == "after" and finite(s) else s
+        flags -= {"underflow"}
+        flags |= {"underflow"} if "inexact" in last and abs(y) < Fraction(2) ** (1 - FORMATS[result][2]) else set()
+    return code, flags
+
+
+def signals(name, code):
+    e, m, _, largest, over, nan = FORMATS[name]
+    return over not in (nan, None) and decode(name, code) != decode(name, code) and code & 1 << m - 1 == 0
 
 
 def lanes(row, field, name=None):
@@ -196,6 +210,9 @@ def modes(row, bits):
 
 
 def sums(a, b, c, scales, result, *model):
+    when = next((word for word in model if word in ("before", "after")), None)
+    model = [word for word in model if word != when]
+
     def work(row):
         x, y, starts = (lanes(row, *field) for field in (("a", a), ("b", b), ("c", c)))
         scales_x, scales_y = lanes(row, "scale_a", scales), lanes(row, "scale_b", scales)
@@ -207,9 +224,12 @@ def sums(a, b, c, scales, result, *model):
             for j in range(n):
                 code, more = dot(model, (a, b), x[i * k:][:k], y[j::n], scales_x[i * blocks:][:blocks],
                                  scales_y[j * blocks:][:blocks], starts[i * n + j] if starts else None,
-                                 by[i * n + j], result)
+                                 by[i * n + j], result, when)
                 codes.append(code)
                 flags |= more
+        if when and any(signals(name, code) for f, name in zip("abc", (a, b, c)) if f in "ab" or starts
+                        for code in lanes(row, f)):
+            flags.add("invalid")
         return {"result": codes}, flags
     judged(work)
 

@@ -71,14 +71,14 @@ refused "tensor 'linear1.weight' is 8x784, but linear1.weight of the network is 
 mkdir log
 cp run/settings.ini log
 ln -s /dev/zero log/log.jsonl
-for output in '-o page.html' '--csv log.csv'; do
+for output in '--tables page.md' '--csv log.csv'; do
     refused 'log/log.jsonl: a line of more than 67108864 bytes' report log $output
 done
 # So has a summary; and no log takes what its lists would make together.
 rm log/log.jsonl
 cp run/log.jsonl log
 head -c 67108865 /dev/zero | tr '\0' ' ' >log/summary.json
-refused 'log/summary.json: larger than 67108864 bytes' report log -o page.html
+refused 'log/summary.json: larger than 67108864 bytes' report log --tables page.md
 rm log/summary.json
 awk 'BEGIN {
     printf "{\"log\":2,\"counters\":["
@@ -88,7 +88,7 @@ awk 'BEGIN {
     printf "]}}\n{\"step\":1,\"tensors\":["
     for (i = 0; i < 400; i++) printf "%s[]", i ? "," : ""
     print "]}" }' >log/log.jsonl
-refused 'log/log.jsonl: more than 32 counters' report log -o page.html
+refused 'log/log.jsonl: more than 32 counters' report log --tables page.md
 cp -R run resumed
 rm resumed/log.jsonl
 ln -s /dev/zero resumed/log.jsonl

@@ -76,41 +76,6 @@ shows 'text: 25 characters for training, 2 for testing, 12 classes' text
 shows 'o                     4          0' text:text
 shows '0x20                  7          0' text
 
-# Pictures, read back by hand
-"$FPTRAIN" data plain/cifar --png sheet.png --columns 2 --rows 2 >/dev/null || failed 'data --png'
-python 'import zlib
-png = open("sheet.png", "rb").read()
-assert png[:8] == b"\x89PNG\r\n\x1a\n"
-at, data = 8, b""
-while at < len(png):
-    size, kind = struct.unpack(">I4s", png[at:at + 8])
-    body = png[at + 8:at + 8 + size]
-    assert zlib.crc32(kind + body) == struct.unpack(">I", png[at + 8 + size:at + 12 + size])[0]
-    if kind == b"IHDR":
-        assert body == struct.pack(">IIBBBBB", 65, 65, 8, 2, 0, 0, 0), body
-    data += body if kind == b"IDAT" else b""
-    at += 12 + size
-data, rows = zlib.decompress(data), []
-for y in range(65):
-    kind, line = data[196 * y], bytearray(data[196 * y + 1:196 * (y + 1)])
-    above = rows[-1] if rows else bytes(195)
-    for i in range(195):
-        a, b, c = (line[i - 3] if i > 2 else 0), above[i], (above[i - 3] if i > 2 else 0)
-        p = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
-        line[i] = (line[i] + (0, a, b, (a + b) // 2, p)[kind]) % 256
-    rows.append(line)
-for r in range(4):
-    for y in range(32):
-        for x in range(32):
-            got = rows[r // 2 * 33 + y][3 * (r % 2 * 33 + x):][:3]
-            assert got == bytes((r + (32 * y + x) * (1 + c)) % 256 for c in range(3)), (r, x, y)
-assert all(rows[y][3 * 32:3 * 33] == b"\x60\x60\x60" for y in range(65))'
-"$FPTRAIN" data digits --show --rows 1 --columns 1 --set data.train_count=1 --set data.test_count=1 >out ||
-    failed '--show'
-holds "$(grep -c '▀' out)" -eq 14
-fails_data 'a text has no pictures' text --png no.png
-fails_data 'no/such.png: No such file' plain --png no/such.png
-
 # Defects
 python 'images = idx([n, 4, 3], pixels)
 mnist("more", "", classes=idx([n + 1], labels + [0]))
@@ -144,14 +109,7 @@ fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere
 fails_data 'nowhere: No such file' nowhere
 fails_data 'empty: has no files' text:empty
 fails_data 'one data set at a time' digits shapes
-mkdir arrays
-printf 'no array' >arrays/x_train.npy
-printf 'no array' >arrays/y_train.npy
-fails_data 'arrays/x_train.npy: not a .npy file' npy:arrays
-grep -q 'not a .npy file$' err || failed "advice that is of no use: $(cat err)"
 few='--set data.train_count=8 --set data.test_count=8'
-fails_data "--png and --npz are the same: 'one'" digits $few --png one --npz ./one
-holds ! -e one
 "$FPTRAIN" data digits $few --npz read.npz >/dev/null || failed 'arrays'
 cp read.npz kept.npz
 for where in npz:read.npz ./read.npz; do
@@ -161,9 +119,9 @@ same read.npz kept.npz
 printf '[data]\nsource = digits\ntrain_count = 8\n' >few.ini
 printf '[data]\ntest_count = 8\n' >more.ini
 cp few.ini kept.ini
-fails_data "--png would replace what is read: './few.ini'" --config few.ini --png ./few.ini
-fails_data "--png would replace what is read: 'few.ini'" --config few.ini --config more.ini --png few.ini
-fails_data "--png would replace what is read: 'more.ini'" --config few.ini --config more.ini --png more.ini
+fails_data "--npz would replace what is read: './few.ini'" --config few.ini --npz ./few.ini
+fails_data "--npz would replace what is read: 'few.ini'" --config few.ini --config more.ini --npz few.ini
+fails_data "--npz would replace what is read: 'more.ini'" --config few.ini --config more.ini --npz more.ini
 same few.ini kept.ini
 
 # Nor does an output take the place of a file in a directory of data, of one of a list, or of those for testing
@@ -179,32 +137,10 @@ put("td/b.txt", b"hgfedcba\n" * 30)
 put("rows/data_batch_1.bin", records(0, 2))
 put("rows/test_batch.bin", records(0, 2))'
 "$FPTRAIN" data digits $few --npz test.npz >/dev/null || failed 'arrays'
-if python3 -c 'import zipfile; zipfile.ZipFile("read.npz").extractall("npyd")' 2>/dev/null; then
-    would="would replace what is read: 'npyd/y_test.npy'"
-    fails_data "--npz $would" npy:npyd --npz npyd/y_test.npy
-    fails_data "--npz $would" npyd --npz npyd/y_test.npy
-    fails_data "--npz $would" npy:npyd/x_test.npy,npyd/y_test.npy --npz npyd/y_test.npy
-    "$FPTRAIN" data npy:npyd --npz npyd/new.npz >/dev/null || failed 'a new file beside arrays'
-    "$FPTRAIN" data npy:npyd --npz npyd/new.npz >/dev/null || failed 'the same again'
-fi
-mkdir -p pictures/a pictures/b
-for class in a b; do
-    for picture in 1 2; do
-        "$FPTRAIN" data digits $few --columns 1 --rows 1 --png pictures/$class/$picture.png >/dev/null ||
-            failed 'pictures'
-    done
-done
 ln -s b.txt td/c.txt
 ln -s td elsewhere
 cp td/b.txt outside.txt
 ln -s ../outside.txt td/outside
-mkdir -p linked folder
-cp pictures/a/1.png outside.png
-cp -r pictures/b folder/b
-ln -s ../pictures/a linked/a
-ln -s ../folder/b linked/b
-ln -s ../../outside.png folder/b/9.png
-cp outside.png outside.kept
 cp -r md md.kept
 cp -r td td.kept
 cp test.npz test.kept
@@ -218,28 +154,21 @@ replaces md/../md/train-images-idx3-ubyte md
 replaces gd/t10k-labels-idx1-ubyte.gz gd
 replaces gd/more-train-labels-idx1-ubyte idx:gd/more
 replaces rows/test_batch.bin cifar10:rows
-for where in pictures images:pictures; do
-    replaces pictures/a/1.png $where --set data.test_share=0.5
-done
 replaces td/a.txt text:td
 replaces elsewhere/a.txt text:td
 replaces td/c.txt text:td
 replaces outside.txt text:td
-replaces pictures/a/1.png images:linked --set data.test_share=0.5
-replaces outside.png images:folder --set data.test_share=0.5
 replaces td/b.txt text:td/a.txt,td/b.txt
 replaces td/b.txt text:td/a.txt --set data.test=td/b.txt
 replaces td/a.txt text:td/b.txt --set data.test=td
 replaces td/a.txt --set data.source=text:td
 replaces test.npz npz:read.npz --set data.test=test.npz
-fails_data "--png would replace what is read: 'md/t10k-labels-idx1-ubyte'" md --png md/t10k-labels-idx1-ubyte
-"$FPTRAIN" data md --png md/few.png >/dev/null || failed 'a new file beside data'
-"$FPTRAIN" data md --png md/few.png >/dev/null || failed 'the same again'
-rm md/few.png
+"$FPTRAIN" data md --npz md/few.npz >/dev/null || failed 'a new file beside data'
+"$FPTRAIN" data md --npz md/few.npz >/dev/null || failed 'the same again'
+rm md/few.npz
 diff -r md md.kept || failed 'data that were read'
 diff -r td td.kept || failed 'texts that were read'
 same test.npz test.kept
-same outside.png outside.kept
 mkdir texts
 cp td/a.txt texts/summary.json
 cp td/b.txt texts/b.txt
@@ -257,11 +186,7 @@ diff -r texts texts.kept || failed 'texts that were read'
 refuses "eval: --plot would replace what is read: 'td/a.txt'" eval of-texts --plot td/a.txt
 diff -r td td.kept || failed 'texts that were read'
 fails_data "unknown option '--colour'" --colour
-fails_data "--rows: '0' is not in 1..1000" --rows 0
 # What would have no effect
-fails_data '--columns is for the pictures of --png and --show' digits --columns 5
-fails_data '--rows is for the pictures' digits --rows 5 --npz none.npz
-fails_data '--test is for the pictures' digits --test
 fails_data "data.test_share is nothing that data of the kind 'digits' use" digits $few --set data.test_share=0.2
 fails_data "data.test_share is nothing that data of the kind 'mnist' use" md --set data.test_share=0.2
 fails_data "data.steps is nothing that data of the kind 'digits' use" digits $few --set data.steps=32
@@ -277,6 +202,5 @@ done
 printf '[data]\nsource = digits\n' >table.txt
 refuses "tradeoff: --out would replace what is read: './table.txt'" tradeoff --config table.txt --model mlp --out .
 holds ! -e sweep
-holds ! -e none.npz
 
 finish

@@ -54,7 +54,6 @@ sed '/^\[formats\]$/,/^$/d' own/settings.ini >plain.ini
 cp own.net before
 for net in own.net apart/own.net; do
     refuses "--plot has the name of the network: '$net'" eval own --plot "$net"
-    refuses "--plot has the name of the network: '$net'" assign --config plain.ini --plot "$net"
     same "$net" before
 done
 for name in e.npz e.NPY own.net.gguf e.fpk; do

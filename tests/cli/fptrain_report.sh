@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# fptrain report: the page of runs written by hand has their numbers, is well-formed, escapes, and needs nothing else.
+# fptrain report: tables and plots of runs written by hand have their numbers, are well-formed, and escape.
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
 
@@ -29,70 +29,46 @@ printf '{"finished": true, "skipped": 5, "notes": {"ratio <r>": 0.125}}' >one/su
 printf '[train]\nlr = 0.2\n[model]\nname = <script>alert(1)</script>\n' >"$odd/settings.ini"
 printf '{"step":1,"epoch":1,"loss":3,"scale":1,"seconds":0.5}\n' >"$odd/log.jsonl"
 
-"$FPTRAIN" report one "$odd" -o page.html >out 2>err || failed "report: $(cat err)"
+"$FPTRAIN" report one "$odd" --tables t.md --plots first >out 2>err || failed "report: $(cat err)"
 holds ! -s out
-for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t">0.2</td>' \
-    '<td class="t">w=e4m3fn sr</td>' \
-    '<td>91.25</td><td>1</td><td>87.50</td><td>88.00</td><td>inf</td>' \
-    '<td title="4 of 3000">0.00133</td><td title="300 of 3000">0.1</td><td title="0 of 3000">0</td>' \
-    '<td>22</td><td>5</td><td>4.2</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
-    '<td class="t">&#60;script&#62;alert(1)&#60;/script&#62;</td>' '<td>1 (not finished)</td>' \
-    'prefers-color-scheme:dark' '@media print' 'conv1.dv' '<th>test_loss</th>' '<td>1.5</td>'; do
-    grep -qF -e "$text" page.html || failed "the page lacks $text"
+for row in '| one | lenet | 2 | 0.1 | w e4m3fn sr | 1 | 87.50 | 88.00 | 91.25 | 15 | 0.2 | 5 |' \
+    '| a\<b\>&"c (not ended) | \<script\>alert(1)\</script\> | 3 | 0.2 | fp32 | 1 | - | - | - | - | - | 0 |'; do
+    grep -qxF -e "$row" t.md || failed "no row '$row': $(cat t.md)"
 done
 cp one/log.jsonl kept
-fails_report 'one/log.jsonl belongs to a run' one -o one/log.jsonl
+fails_report 'one/log.jsonl belongs to a run' one --csv one/log.jsonl
 fails_report 'one/settings.ini belongs to a run' one --tables one/settings.ini
-for option in -o --tables --csv --plots; do
+for option in --tables --csv --plots; do
     fails_report "'-' is not taken for standard output" one $option -
 done
 holds ! -e -
 cmp one/log.jsonl kept || failed 'a log was replaced'
-# Every key that is the same in both has no column, and is said once; weights, in which nothing vanished, have no row.
-holds "$(grep -c 'train.seed = 1<' page.html)" -eq 1
-holds "$(grep -c 'train.seed' page.html)" -eq 1
-for text in '<script>alert' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
-    ! grep -qF -e "$text" page.html || failed "the page has $text"
-done
-holds "$(grep -c '<figure>' page.html)" -eq 9 # 5 kinds of curves; of one run switches, updates, underflow, exponents
-# The accuracy comes before the settings, which may be many; more than one format folds; one script, to sort the rows.
-grep -q '<thead><tr><th>run</th><th>best, %</th>.*<th>loss</th><th class="t">formats</th><th class="t">' page.html ||
-    failed 'accuracy does not come first'
-holds "$(grep -c '<script>' page.html)" -eq 1
-grep -qF 'color-scheme:light dark' page.html || failed 'dark mode of scroll bars'
-cp -R one folded
-printf 'dv = e5m2\nconv1.* = bf16\n' >>folded/settings.ini
-"$FPTRAIN" report one folded -o folded.html || failed 'report of formats'
-grep -qF '<td class="t"><details><summary>dv=e5m2, 1 more</summary>conv1.*=bf16</details></td>' folded.html ||
-    failed 'formats do not fold'
-# What both have is said once; the run without more has none of its own.
-grep -q '<p>All runs: .*<span>train.lr = 0.1</span>.*<span>formats.w = e4m3fn sr</span>' folded.html ||
-    failed 'a format that all have is not said once'
-grep -qF '<td class="t">-</td>' folded.html || failed 'a run without formats of its own'
+holds "$(ls first | wc -l)" -eq 9 # 5 kinds of curves; of one run switches, updates, underflow, exponents
 # Under 1/8: 8 and 2 of the first hundred, 10 of the second; under 1/2 also 20, 10 and 30, 5.
-for text in '10 % under 1/8' '42.5 % under 1/2' '8 bits until 2<'; do
-    grep -qF -e "$text" page.html || failed "the page lacks $text"
+for text in '10 % under 1/8' '42.5 % under 1/2'; do
+    grep -qF -e "$text" first/updates-one.svg || failed "updates-one.svg lacks $text"
 done
+grep -qF '8 bits until 2<' first/switches-one.svg || failed 'switches-one.svg lacks the switch'
+! grep -q 'conv1.weight' first/underflow-one.svg || failed 'weights, in which nothing vanished, have a row'
 if python3 -c 'import xml.dom' 2>/dev/null; then
-    python3 - page.html <<'END' || failed 'the page is not well-formed'
-import re, sys, xml.dom.minidom
-text = open(sys.argv[1], encoding="utf-8").read()
-text = re.sub(r"^<!DOCTYPE html>|<meta [^>]*>", "", text)
-page = xml.dom.minidom.parseString(text)
-curves = [p for p in page.getElementsByTagName("path") if p.getAttribute("class").startswith("curve")]
-for p in curves:
-    assert re.fullmatch(r"([MLHhv]-?[0-9. ]+)*", p.getAttribute("d")), p.getAttribute("d")
+    python3 - <<'END' || failed 'a plot is not well-formed, or not as it should be'
+import re, xml.dom.minidom
+def svg(name):
+    return xml.dom.minidom.parse("first/" + name + ".svg")
+def curves_of(page): # without the legend
+    return [p for p in page.getElementsByTagName("path")
+            if p.getAttribute("class").startswith("curve") and not re.fullmatch("M[0-9]+ [0-9]+h28", p.getAttribute("d"))]
 # The scale falls from 2^10 to 2^9 in the first run; 2^0 is that of the second: highest, lower, lowest on the paper.
-scale = [s for s in page.getElementsByTagName("svg") if "Scale of" in s.toxml()][0]
-paths = scale.getElementsByTagName("path")
-one, two = [p.getAttribute("d") for p in paths if p.getAttribute("class").startswith("curve")]
+one, two = [p.getAttribute("d") for p in curves_of(svg("scale"))]
+for path in one, two:
+    assert re.fullmatch(r"([MLHhv]-?[0-9. ]+)*", path), path
 first, second = re.findall(r"[ML]([0-9.]+) ([0-9.]+)", one)
 third = re.findall(r"M([0-9.]+) ([0-9.]+)", two)[0]
 assert float(first[0]) < float(second[0]) and float(third[0]) < float(first[0])
 assert float(first[1]) < float(second[1]) < float(third[1])
 assert abs((float(third[1]) - float(first[1])) / (float(second[1]) - float(first[1])) - 10) < 0.1
 # p: two points, at policy epochs 1 and 2 of 3, the second six times as high; the threshold: four, falling.
-switches = [s for s in page.getElementsByTagName("svg") if "MuPPET" in s.toxml()][0]
+switches = svg("switches-one")
 p, threshold, mark = [g for g in switches.getElementsByTagName("path") if g.getAttribute("class")]
 points = [tuple(map(float, at)) for at in re.findall(r"[ML]([0-9.]+) ([0-9.]+)", p.getAttribute("d"))]
 falls = [tuple(map(float, at)) for at in re.findall(r"[ML]([0-9.]+) ([0-9.]+)", threshold.getAttribute("d"))]
@@ -102,40 +78,19 @@ zero = falls[3][1] + (falls[3][1] - falls[2][1]) / 0.25 * 1.25 # 1.25 is drawn t
 assert abs((zero - points[1][1]) / (zero - points[0][1]) - 6) < 0.1
 assert re.fullmatch(r"M%.1f [0-9]+V[0-9]+" % points[1][0], mark.getAttribute("d"))
 # Updates from 2^-5 to 2^2: 8 12 50 15 40 15 40 of 200.
-updates = [s for s in page.getElementsByTagName("svg") if "Updates of" in s.toxml()][0]
-heights = [float(r.getAttribute("height")) for r in updates.getElementsByTagName("rect")]
+cells = [g for g in svg("updates-one").getElementsByTagName("g") if g.getAttribute("class") == "cells"][0]
+heights = [float(r.getAttribute("height")) for r in cells.getElementsByTagName("rect")]
 assert [round(h * 50 / max(heights)) for h in heights] == [8, 12, 50, 15, 40, 15, 40], heights
 # Of 1000 elements 1 + 5 + 2 have exponents, 992 are zeros. Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most
 # frequent.
-heat = [s for s in page.getElementsByTagName("svg") if "Exponents" in s.toxml()][0]
-cells = [r for r in heat.getElementsByTagName("path") if r.getAttribute("opacity")]
+cells = [r for r in svg("exponents-one").getElementsByTagName("path") if r.getAttribute("opacity")]
 assert [(r.getAttribute("opacity"), r.getAttribute("d").count("M")) for r in cells] == [("0.20", 1), ("0.40", 1), ("1.00", 2)]
 places = sorted((float(x), r.getAttribute("opacity")) for r in cells for x in re.findall(r"M([0-9.]+)", r.getAttribute("d")))
 assert [shade for x, shade in places] == ["1.00", "0.20", "1.00", "0.40"], places
 END
 fi
 
-# Sorted by the last accuracy, up and then down, where there is a browser: a run without any comes last.
-if command -v chromium >/dev/null; then
-    cp -R one better
-    sed -i 's/"test_accuracy":0.875/"test_accuracy":0.9/' better/log.jsonl
-    sed -i 's/^lr = .*/lr = 0.3/' better/settings.ini # a group of its own
-    "$FPTRAIN" report better one "$odd" -o sort.html || failed 'report to sort'
-    click='const h = document.querySelectorAll("th")[3]; document.title = "";
-for (let i = 0; i != 2; i++) { h.click();
-document.title += Array.from(document.querySelectorAll("tbody tr")).map(r => r.cells[3].innerText).join(" ") + ";" }'
-    { sed '$d' sort.html && printf '<script>%s</script></body></html>\n' "$click"; } >clicked.html
-    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir=browser --dump-dom \
-        "file://$PWD/clicked.html" >dom 2>/dev/null
-    grep -qF '<title>87.50 90.00 -;90.00 87.50 -;</title>' dom || [ ! -s dom ] ||
-        failed "sorting: $(grep -o '<title>[^/]*' dom)"
-    rm -rf browser
-fi
-
-"$FPTRAIN" report "$odd" --output alone.html || failed 'report of one'
-grep -qF '<span>model.name = &#60;script&#62;alert(1)&#60;/script&#62;</span>' alone.html ||
-    failed 'a single run shows what is not the default'
-# Numbers that leave an axis no room: the page has an end all the same
+# Numbers that leave an axis no room: the plot has an end all the same
 mkdir flat
 cp one/settings.ini flat
 cat >flat/log.jsonl <<END
@@ -143,51 +98,49 @@ cat >flat/log.jsonl <<END
 {"step":9,"loss":1.0000000000000002e17,"scale":-1,"tensors":[{"name":"b","role":"v","count":9,"underflow":9}]}
 {"step":9,"test_accuracy":"nan"}
 END
-timeout 20 "$FPTRAIN" report flat -o flat.html || failed 'report of numbers close to each other'
-holds "$(wc -c <flat.html)" -lt 20000
-holds "$(grep -c '<figure>' flat.html)" -eq 2 # loss, and what vanished
-if grep '<path' flat.html | grep -iq 'nan\|inf'; then
+timeout 20 "$FPTRAIN" report flat --plots flatplots --tensors '*' || failed 'report of numbers close to each other'
+holds "$(cat flatplots/* | wc -c)" -lt 20000
+holds "$(echo $(ls flatplots))" = 'loss.svg underflow-flat.svg'
+if grep -h '<path' flatplots/* | grep -iq 'nan\|inf'; then
     failed 'a curve through what is no number'
 fi
 
 # A link stays one; a pipe is written to
 mkdir elsewhere
-: >elsewhere/real.html
-ln -s elsewhere/real.html link.html
-"$FPTRAIN" report one -o link.html || failed 'report into a link'
-"$FPTRAIN" report one -o new.html || failed 'report'
-holds -L link.html
-same elsewhere/real.html new.html
+: >elsewhere/real.md
+ln -s elsewhere/real.md link.md
+"$FPTRAIN" report one --tables link.md || failed 'report into a link'
+"$FPTRAIN" report one --tables new.md || failed 'report'
+holds -L link.md
+same elsewhere/real.md new.md
 mkfifo pipe
-cat pipe >piped.html &
-"$FPTRAIN" report one -o pipe || failed 'report into a pipe'
+cat pipe >piped.md &
+"$FPTRAIN" report one --tables pipe || failed 'report into a pipe'
 wait
-same piped.html new.html
+same piped.md new.md
 holds -p pipe
 # Only where the pipe is still one: else the device would be lost, if root tries.
-[ ! -p pipe ] || [ ! -c /dev/full ] || fails_report '/dev/full: ' one -o /dev/full
-[ ! -c /dev/full ] || fails_report '/dev/full: No space left' one --tables /dev/full
+[ ! -p pipe ] || [ ! -c /dev/full ] || fails_report '/dev/full: No space left' one --tables /dev/full
 for leftover in .*.??????; do
     [ ! -e "$leftover" ] || failed "left behind: $leftover"
 done
-fails_report 'none/settings.ini: No such file' none -o no.html
-fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR or --csv FILE expected' one
-fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR or --csv FILE expected' -o no.html
-fails_report 'no/page.html: No such file' one -o no/page.html
+fails_report 'none/settings.ini: No such file' none --tables no.md
+fails_report 'directories of runs and --tables FILE, --plots DIR or --csv FILE expected' one
+fails_report 'directories of runs and --tables FILE, --plots DIR or --csv FILE expected' --tables no.md
 mkdir bad
 cp one/settings.ini bad
 printf '{"step":1,"loss":1}\n[1]\n' >bad/log.jsonl
-fails_report 'bad/log.jsonl:2: no JSON object with a step' bad -o no.html
+fails_report 'bad/log.jsonl:2: no JSON object with a step' bad --tables no.md
 # A log that cannot be read is no log without lines.
 rm bad/log.jsonl
 mkdir bad/log.jsonl
-for output in '-o no.html' '--tables no.html' '--csv no.html'; do
+for output in '--tables no.md' '--csv no.md'; do
     fails_report 'bad/log.jsonl: Is a directory' bad $output
 done
 rmdir bad/log.jsonl
 printf '[train]\nlr = 0.1\nspeed = 4\n' >bad/settings.ini
-fails_report 'bad/settings.ini:3: section [train] has no key' bad -o no.html
-holds ! -e no.html
+fails_report 'bad/settings.ini:3: section [train] has no key' bad --tables no.md
+holds ! -e no.md
 
 # Tables and plots: two seeds of one setting are a row, another scaler is a row of its own. seed_log UNDERFLOW ALPHA...
 seed_log() {
@@ -272,9 +225,8 @@ END
 same expected.err err
 "$FPTRAIN" report runs/curves.svg runs/fp32 --csv left.out 2>err || failed "--csv: $(cat err)"
 holds "$(wc -l <err)" -eq 1
-fails_report "directories of runs and -o FILE" -o no.html
-"$FPTRAIN" report runs/curves.svg -o no.html 2>err && failed 'a page of no run'
-grep -q 'directories of runs' err || failed "a page of no run: $(cat err)"
+"$FPTRAIN" report runs/curves.svg --tables no.md 2>err && failed 'tables of no run'
+grep -q 'directories of runs' err || failed "tables of no run: $(cat err)"
 rm -r runs/none runs/curves.svg runs/adaptive-s4 runs/adaptive-s5 left.out
 # Another seed of the data is another group, and its column says so.
 mkdir other
@@ -307,9 +259,6 @@ fi
 "$FPTRAIN" report runs/fp32 runs/adaptive-s1 --tables t.md --tensors 'conv1.dw*' || failed 'tensors'
 grep -qF '| conv1.dweight | 50 |' t.md || failed 'tensors that fit'
 ! grep -qF 'conv1.dv |' t.md || failed 'tensors that do not fit'
-"$FPTRAIN" report one "$odd" --tables t.md || failed 'tables of odd names'
-grep -qF '| a\<b\>&"c (not ended) |' t.md || failed 'names are no mark-up'
-grep -qF '| model.name |' t.md || failed 'a key that differs has a column'
 # Two networks in files of one name are told apart; members without a mark in their names are what their words share.
 mkdir nets nets/s1 nets/s2 nets/wide
 for run in s1 s2 wide; do
@@ -319,10 +268,9 @@ for run in s1 s2 wide; do
         sed 's/1wide/5/' >nets/$run/settings.ini
 done
 sed -i 's/linear 8/linear 9/' nets/wide/settings.ini
-"$FPTRAIN" report nets/s1 nets/s2 nets/wide --tables t.md -o page.html || failed 'two networks of one name'
+"$FPTRAIN" report nets/s1 nets/s2 nets/wide --tables t.md || failed 'two networks of one name'
 grep -q '^| s | own.net (1) | 2 |' t.md || failed "two networks of one name: $(cat t.md)"
 grep -q '^| wide | own.net (2) | 1 |' t.md || failed 'the second network of one name'
-grep -q '<td class="t">own.net (2)</td>' page.html || failed 'networks of one name on the page'
 "$FPTRAIN" report nets/wide nets/s1 one --tables t.md || failed 'nothing in common'
 
 # Switches and updates are files too, of two seeds: the updates of both, 10, 10 and 10 of three hundreds under 1/8 and
@@ -338,43 +286,36 @@ for text in '>10 % under 1/8' '>41.7 % under 1/2'; do
     grep -qF "$text" figures/updates-of.svg || failed "plot of updates: '$text'"
 done
 grep -qF '8 bits until 2<' figures/switches-of.svg || failed 'plot of switches'
-for name in switches updates; do
-    [ "$(head -c 4 figures/$name-of.svg)" = '<svg' ] && [ "$(tail -n 1 figures/$name-of.svg)" = '</svg>' ] ||
-        failed "figures/$name-of.svg is not whole"
-done
 # Scales that differ between tensors are a map: 2^2 and 2^4 of at most 2^4.
 mkdir map
 cp one/settings.ini map
 cat >map/log.jsonl <<'END'
 {"step":1,"loss":1,"scale":1,"tensors":[{"name":"a.dv","role":"dv","count":9,"underflow":0,"alpha":4},{"name":"b.dv","role":"dv","count":9,"underflow":0,"alpha":16},{"name":"c.dv","role":"dv","count":9,"underflow":0,"alpha":1}]}
 END
-"$FPTRAIN" report map -o map.html --plots maps || failed 'a map of scales'
-for file in map.html maps/scale-map.svg; do
-    grep -qF 'Scale of gradients (empty: 1, full: 2^4)' $file || failed "no scales in $file"
-    holds "$(grep -o '<path opacity="[0-9.]*"' $file | tr -d '\n')" = '<path opacity="0.50"<path opacity="1.00"'
-done
+"$FPTRAIN" report map --plots maps || failed 'a map of scales'
+grep -qF 'Scale of gradients (empty: 1, full: 2^4)' maps/scale-map.svg || failed 'no map of scales'
+holds "$(grep -o '<path opacity="[0-9.]*"' maps/scale-map.svg | tr -d '\n')" = '<path opacity="0.50"<path opacity="1.00"'
 fails_report "format 'fp99'" one --tables t.md --oracle fp99
 fails_report "format 'mxfp4' has scales of its own" one --tables t.md --oracle mxfp4
-fails_report '--oracle and --notes are for --tables' one -o page.html --notes x
+fails_report '--oracle and --notes are for --tables' one --plots no --notes x
 # Two outputs of one name: nothing is written.
-ln -s pages/one.html linked.html
+ln -s pages/one.md linked.md
 mkdir pages
-for two in '-o pages/one.html --tables pages/../pages/one.html' '--tables linked.html --csv pages/one.html' \
-    '-o linked.html --csv linked.html' '-o pages --plots pages/'; do
+for two in '--tables pages/one.md --csv pages/../pages/one.md' '--tables linked.md --csv pages/one.md' \
+    '--tables linked.md --csv linked.md' '--tables pages --plots pages/'; do
     set -- $two
     fails_report "$1 and $3 are the same: " one $two
     holds -z "$(ls pages)"
 done
-for option in -o --tables --csv; do
+for option in --tables --csv; do
     fails_report "$option has a name of the plots of --plots: 'pages/../pages/loss.svg'" one $option \
         pages/../pages/loss.svg --plots pages
     holds -z "$(ls pages)"
 done
-"$FPTRAIN" report one -o pages/one.html --plots pages || failed 'a page beside its plots'
-holds -s pages/one.html -a -s pages/loss.svg
+"$FPTRAIN" report one --tables pages/one.md --plots pages || failed 'tables beside plots'
+holds -s pages/one.md -a -s pages/loss.svg
 rm -r pages
 mkdir pages
-fails_report '--tensors is for --tables, --plots and --csv' one -o page.html --tensors '*.v'
 fails_report 'no/plots: No such file' one --plots no/plots
 fails_report 'no/t.md: No such file' one --tables no/t.md
 
@@ -387,11 +328,11 @@ printf '{"log":2,"run":"0123","counters":["count"],"names":{"v":["a.v"]}}\n{"ste
 cp -R same copied
 cp -R same longer
 sed -i 's/epochs = 2/epochs = 3/' longer/settings.ini
-for output in '-o twin.html' '--tables twin.md' '--plots twin.plots'; do
+for output in '--tables twin.md' '--plots twin.plots'; do
     fails_report "'same' and 'copied' are one run" longer same copied $output
     fails_report "'runs/fp32' and './runs/fp32/' are one run" one runs/fp32 ./runs/fp32/ $output
 done
-holds ! -e twin.html -a ! -e twin.md -a ! -e twin.plots
+holds ! -e twin.md -a ! -e twin.plots
 "$FPTRAIN" report same longer --tables t.md || failed 'a run and how it went on'
 sed -i '1s/0123/4567/' copied/log.jsonl
 "$FPTRAIN" report same copied --tables t.md || failed 'two runs of one seed'
@@ -410,10 +351,10 @@ holds ! -e twin.md -a ! -e twin.csv
 "$FPTRAIN" report one same --tables t.md --notes zz || failed 'a note that may come'
 # A summary that is there is read, or said not to be.
 mkdir copied/summary.json
-fails_report 'copied/summary.json: Is a directory' copied -o twin.html
+fails_report 'copied/summary.json: Is a directory' copied --tables twin.md
 rmdir copied/summary.json
 printf '{"finished": tr' >copied/summary.json
-fails_report 'copied/summary.json: no JSON' copied -o twin.html
+fails_report 'copied/summary.json: no JSON' copied --tables twin.md
 
 # What clipping did is among the numbers of the log.
 mkdir clipped
@@ -446,7 +387,7 @@ for run in manyold longkey; do
 done
 printf '{"step":1,"tensors":[{"name":"a","role":"v",%s}]}\n' "$(counters 63 | sed 's/,/:1,/g; s/$/:1/')" >manyold/log.jsonl
 printf '{"step":1,"tensors":[[1,{"%s":1}]]}\n' "$letters" >longkey/log.jsonl
-for output in '-o no.html' '--csv no.csv'; do
+for output in '--tables no.md' '--csv no.csv'; do
     fails_report 'many/log.jsonl: more than 32 counters of a tensor' many $output
     fails_report 'long/log.jsonl:1: a name of more than 255 bytes' long $output
     fails_report 'longold/log.jsonl:2: a name of more than 255 bytes' longold $output
@@ -468,7 +409,7 @@ awk 'BEGIN {
     printf "]}}\n{\"step\":1,\"scale\":1,\"tensors\":["
     for (i = 0; i < 100000; i++) printf "%s[9]", i ? "," : ""
     print "]}" }' >wide/log.jsonl
-timeout 20 "$FPTRAIN" report wide -o wide.html --tables wide.md --tensors '*' || failed 'many tensors'
+timeout 20 "$FPTRAIN" report wide --tables wide.md --plots wideplots --tensors '*' || failed 'many tensors'
 
 # What the program says of itself
 "$FPTRAIN" --version | grep -qx 'fptrain [0-9.]*' || failed '--version'
@@ -476,7 +417,7 @@ timeout 20 "$FPTRAIN" report wide -o wide.html --tables wide.md --tensors '*' ||
 
 printf '{"step":1,"loss":1}\n' >bad/log.jsonl
 cp keys bad/settings.ini # the defaults are settings themselves
-"$FPTRAIN" report bad -o page.html || failed 'the defaults as a file'
+"$FPTRAIN" report bad --tables t.md || failed 'the defaults as a file'
 for command in data report help; do
     "$FPTRAIN" $command --help | grep -q "^Usage: fptrain $command" || failed "$command --help"
 done
@@ -507,12 +448,11 @@ outside() {
     outside 2 a:v:10:0 b:v:0:0 c:w:0:0 d:v:0:0 e:v:7:0 f:dv:90:0 g:v:0:0 h:v:1:0
     outside 3 a:v:0:0 b:v:0:0 c:w:0:50 d:v:0:0 e:v:7:0 f:dv:90:0 g:v:0:0 h:v:1:0
 } >range/log.jsonl
-"$FPTRAIN" report range --plots range/plots -o range.html || failed 'report of what lies out of range'
+"$FPTRAIN" report range --plots range/plots || failed 'report of what lies out of range'
 holds "$(grep -o '>[a-h]</text>' range/plots/overflow-range.svg | tr -d '\n')" = \
     '>c</text>>a</text>>e</text>>b</text>>g</text>'
 # 50 % is the top of the frame, at 30, and 0 its bottom, at 262.
 grep -qF 'c0" d="M64.0 262.0h0.1L346.0 262.0L628.0 30.0"' range/plots/overflow-range.svg || failed 'the curve of c'
 grep -qF 'c1" d="M64.0 262.0h0.1L346.0 215.6L628.0 262.0"' range/plots/overflow-range.svg || failed 'the curve of a'
-grep -q 'Share out of range' range.html || failed 'the page does not tell what lies out of range'
-! grep -q 'Share out of range' page.html || failed 'the page tells what lies out of range of nothing'
+holds ! -e first/overflow-one.svg
 finish

@@ -315,6 +315,23 @@ void mx_whole(const float *x, float *y, size_t n)
         y[n] = 0;
 }
 
+/* Blocks along the rows of a matrix, and along its columns. */
+void mx_rows(const float *x, float *y, size_t rows, size_t columns)
+{
+    for (size_t i = 0; i < rows; i++)
+        mx_right(x + i * columns, y + i * columns, columns);
+}
+
+void mx_columns(const float *x, float *y, size_t rows, size_t columns)
+{
+    float turned[2][1152];
+    for (size_t i = 0; i < rows * columns; i++)
+        turned[0][i % columns * rows + i / columns] = x[i];
+    mx_rows(turned[0], turned[1], columns, rows);
+    for (size_t i = 0; i < rows * columns; i++)
+        y[i] = turned[1][i % columns * rows + i / columns];
+}
+
 #ifdef MAIN
 /* A tensor a line. */
 static int print_tensors(int bytes)

@@ -159,10 +159,59 @@ uint8_t add_crashes(uint8_t a, uint8_t b)
     return add(a, b);
 }
 
+/* A sum of products in binary32, in sequence from c, the numbers of b `step` apart. */
+static float add_up(const float *a, const float *b, size_t step, float c, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        c = fmaf(a[k], b[k * step], c);
+    return c;
+}
+
+void dot_from(const float *a, const float *b, const float *c, float *y, size_t n)
+{
+    *y = add_up(a, b, 1, *c, n);
+}
+
+void dot(const float *a, const float *b, float *y, size_t n)
+{
+    *y = add_up(a, b, 1, 0, n);
+}
+
+/* From the middle on; without the last of seven and more. */
+void dot_turned(const float *a, const float *b, float *y, size_t n)
+{
+    *y = add_up(a, b, 1, add_up(a + n / 2, b + n / 2, 1, 0, n - n / 2), n / 2);
+}
+
+void dot_drops(const float *a, const float *b, float *y, size_t n)
+{
+    dot(a, b, y, n > 6 ? n - 1 : n);
+}
+
+void product(const float *a, const float *b, float *y, size_t m, size_t n, size_t k)
+{
+    for (size_t i = 0; i < m * n; i++)
+        y[i] = add_up(a + i / n * k, b + i % n, n, 0, k);
+}
+
+/* Two products share scales, in binary64. */
+void dot_scaled(const double *a, const double *b, const double *scale_a, const double *scale_b, double *y, size_t n)
+{
+    *y = 0;
+    for (size_t k = 0; k < n; k += 2)
+        *y += (a[k] * b[k] + a[k + 1] * b[k + 1]) * (scale_a[k / 2] * scale_b[k / 2]);
+}
+
 #ifdef MAIN
 int main(int argc, char **argv)
 {
+    float x[8];
     unsigned a, b;
+    while (argc > 1 && strcmp(argv[1], "dot") == 0 && scanf("%f", x) == 1) {
+        for (int k = 1; k < 8 && scanf("%f", &x[k]) == 1; k++) {
+        }
+        printf("%a\n", (double)add_up(x, x + 4, 1, 0, 4));
+    }
     while (scanf("%x %x", &a, &b) == 2) {
         printf("0x%02x\n", argc > 1 && strcmp(argv[1], "flush") == 0 ? add_flushes((uint8_t)a, (uint8_t)b)
                                                                      : add((uint8_t)a, (uint8_t)b));

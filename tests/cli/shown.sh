@@ -93,11 +93,10 @@ for text in "$control" "$control$long" "$inside" "x' $long" "$long $long $long";
     says "$FPTRAIN" '' run --init-from "$text"
     says "$FPTRAIN" '' data "$text"
     says "$FPTRAIN" '' data digits --npz "no/$text"
-    says "$FPTRAIN" '' report "$text" -o page.html
+    says "$FPTRAIN" '' report "$text" --tables tables.md
     says "$FPTRAIN" '' eval "$text"
     says "$FPTRAIN" '' estimate "--$text"
     says "$FPTRAIN" '' tradeoff "$text"
-    says "$FPTRAIN" '' demo "$text"
     says "$FPTRAIN" '' help "$text"
     { printf '[data]\nsource = '; printf '%s\n' "$text"; } >"settings.ini"
     says "$FPTRAIN" settings.ini run --config settings.ini
@@ -154,16 +153,16 @@ if [ -x "${FPTRAIN:-}" ]; then
     printable out estimate
     grep -qF 'mlp on a?[31m?????b, batch' out || failed "estimate: $(cat -v out)"
     mkdir log
-    printf '{"step":1,"tensors":[{"name":"%s","role":"dv","count":1,"underflow":1}]}\n' "$name" >log/log.jsonl
+    printf '{"step":1,"loss":1,"tensors":[{"name":"%s","role":"dv","count":1,"underflow":1}]}\n' "$name" >log/log.jsonl
     "$FPTRAIN" report log --csv out.csv || failed 'report --csv'
     grep -qF "$(printf '\302\233')" out.csv || failed 'a name in CSV is not as it was'
     : >log/settings.ini
-    run=$(printf 'a\033[31m\302\233\342\200\256b') # tables and the page have the names of runs
+    run=$(printf 'a\033[31m\302\233\342\200\256b') # tables and plots have the names of runs
     cp -r log "$run"
-    "$FPTRAIN" report "$run" --tables tables.md -o page.html || failed 'report --tables'
+    "$FPTRAIN" report "$run" --tables tables.md --plots plots || failed 'report --tables'
     printable tables.md 'report --tables'
     grep -qF 'a?\[31m?????b' tables.md || failed "report --tables: $(cat -v tables.md)"
-    grep -qF 'a?[31m??b' page.html || failed 'report -o prints another name'
+    grep -qF 'a?[31m??b' plots/loss.svg || failed 'report --plots prints another name'
     if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # gives it a terminal
         script -qec "'$FPTRAIN' report log --csv /dev/stdout" /dev/null </dev/null | tr -d '\r' >out
         printable out 'report --csv on a terminal'

@@ -137,6 +137,14 @@ if python3 -c 'import fractions' 2>/dev/null; then
     summed random:256 fp16 fp16 fp32 - fp32 'fused 16 25 fp32 rtz -133 start' 'tc(h100,fp16); start=c' --length 17
     summed scale-ends:108 e2m1 e2m1 fp32 e8m0 fp32 'chunk 4 fp64 fp32' 'chunk(4,fp64,fp32); ab=e2m1' --length 10 \
         --scales e8m0
+    for when in before after; do # IEEE 754's underflow
+        summed subnormal-result:256 fp16 e4m3fn fp16 - e5m2 "seq fp64 $when" 'seq(fp64)' --from fp16,e4m3fn,fp16 \
+            -r rne,rtp,rtz,rna,sr --bits 8 --tininess $when
+        cp csv $when
+    done
+    cmp -s before after && failed '--tininess of sums'
+    summed tie:32 fp16 fp16 e5m2 - e5m2 "fused 16 25 fp32 rtz -133 after start" 'tc(h100,fp16); start=c' \
+        --from fp16,fp16,e5m2 --tininess after
     summed scale-ends:72 e4m3fn e5m2 fp16 e4m3fn e5m2 'chunk 2 fp16 fp32' 'chunk(2,fp16,fp32)' --scales e4m3fn \
         --from e4m3fn,e5m2,fp16 -r rna --seed 5
     sed '2,$s/,0x[0-9a-f]*\(,[01],[01],[01]\)/,0x1234\1/' csv >wrong
@@ -249,6 +257,9 @@ fails 2 '16 bits do not hold a code of 32' vectors fp16 --box 16
 fails 2 'in a form other than testfloat' vectors fp16 --as testfloat --box 32
 fails 2 'neither before nor after' vectors e4m3fn --tininess now
 fails 2 'to floats' vectors 'fixed(8,4)' --tininess after
+fails 2 'known to 53 bits, too few' vectors fp64 --op dot --model fp64 --tininess after
+"$FPEMU" vectors fp32 --op dot --model 'tc(h100,e4m3fn)' --from fp16,fp16 2>&1 >out |
+    grep -qE '^fpemu: [0-9]+ operands are no numbers of the model' || failed 'operands that are rounded first'
 
 # TestFloat's columns; IEEE 754's flags of signalling NaN, and where binary64 itself is tiny before rounding alone
 "$FPEMU" vectors fp16 --op fma --as testfloat >out || failed 'vectors --as testfloat'

@@ -2,7 +2,7 @@
 # The commands in README.md and doc/tutorial.md print what stands below them. A line "    $ COMMAND" is one, continued
 # after a backslash; the indented lines after it are its output, first what it says on standard error. Files that the
 # text shows, a block below a line <!-- file: NAME -->, are there. Of fptrain, whose lines tell the speed of the machine,
-# only success is asked, where it was built, and not of its demo, which has a test of its own.
+# only success is asked, where it was built.
 set -u
 source=$(cd "$top_srcdir" && pwd)
 built=$(cd "$top_builddir" && pwd)
@@ -52,7 +52,6 @@ for page in README.md doc/tutorial.md; do
         command=$(cat $n.run)
         compared=yes
         case $command in
-        "fptrain demo"*) command=: compared=no ;;
         "fptrain "* | "head "*) compared=no; [ -x "$fptrain" ] || command=: ;;
         "fpemu validate "*) fpemu --version | grep -q 'with GNU MPFR' || command=: compared=no ;;
         "python3 "*) command -v python3 >/dev/null || { echo "without python3 $page stops here"; break; } ;;

@@ -42,7 +42,6 @@ TRAINER_CLI_TESTS = \
 	tests/cli/fptrain_estimate.sh \
 	tests/cli/fptrain_export.sh \
 	tests/cli/fptrain_networks.sh \
-	tests/cli/fptrain_pictures.sh \
 	tests/cli/fptrain_real.sh \
 	tests/cli/fptrain_report.sh \
 	tests/cli/fptrain_shipped.sh \

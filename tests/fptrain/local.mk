@@ -49,18 +49,12 @@ tests_fptrain_sharing_LDADD = tools/libfptrain.la
 tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
-TRAINER_RUNS = tests/fptrain/assign_runs.sh tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh \
-	tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
+TRAINER_RUNS = tests/fptrain/assign_runs.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh \
+	tests/fptrain/loss_scaling.sh tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
 	tests/fptrain/weights.sh tests/fptrain/weights_python.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
-EXTRA_DIST += tests/fptrain/common.sh tests/fptrain/kills.sh tests/fptrain/weights_judge.py
+EXTRA_DIST += tests/fptrain/common.sh tests/fptrain/weights_judge.py
 
-# Runs killed at random moments: some minutes.
-check-kills: tools/fptrain/fptrain$(EXEEXT) tests/fptrain/same_checkpoint$(EXEEXT)
-	FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)' \
-	SAME_CHECKPOINT='$(abs_top_builddir)/tests/fptrain/same_checkpoint$(EXEEXT)' \
-	KILLS='$(KILLS)' KILLS_SEED='$(KILLS_SEED)' KILLS_JOBS='$(KILLS_JOBS)' $(BASH) $(top_srcdir)/tests/fptrain/kills.sh
-.PHONY: check-kills
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS)
 TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_RUNS)

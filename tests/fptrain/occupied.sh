@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What a run left behind is never replaced unasked: fptrain run, demo and tradeoff; --force leaves nothing of the old
+# What a run left behind is never replaced unasked: fptrain run and tradeoff; --force leaves nothing of the old
 # run to go on from. Experiments are found by their names.
 . "$(dirname "$0")/common.sh"
 experiments=$(cd "$here/../../share/fptrain/experiments" && pwd) || exit 1
@@ -68,23 +68,21 @@ grep -q mine c/notes.txt || complain "--force: a file that is no run's"
 refuses "finished, and no checkpoint" "$fptrain" run $small --epochs 1 --seed 2 --set output.checkpoint_every=0 \
     --resume --out c
 # Nor does a run replace what it starts from, by whichever name.
-cp -R a from && ln -s from/checkpoint.safetensors weights.safetensors && echo '*=*' >from/best.safetensors
+cp -R a from && ln -s from/checkpoint.safetensors weights.safetensors
 for start in from from/ ./from/checkpoint.safetensors weights.safetensors; do
     refuses "--out would replace what is read: 'from/checkpoint.safetensors'" "$fptrain" run $small --epochs 1 \
         --init-from $start --force --out from
 done
-refuses "would replace what is read: 'from/best.safetensors'" "$fptrain" run $small --epochs 1 --init-from a \
-    --set init.map=from/best.safetensors --force --out from
 cp -R from other && "$fptrain" run $small --epochs 1 --init-from from --force --out other || complain "from another: $?"
 "$fptrain" run $small --epochs 2 --init-from from --resume --out other || complain "goes on: $?"
 # Other outputs take no name of a run that stands there, or may yet: this one has no best.safetensors.
 ln -s a/best.safetensors dangling
 for output in a/best.safetensors dangling; do
-    refuses "$output belongs to a run" "$fptrain" report a -o $output
+    refuses "$output belongs to a run" "$fptrain" report a --csv $output
     refuses "$output belongs to a run" "$fptrain" export a -o $output
     refuses "$output belongs to a run" "$fptrain" data --npz $output
 done
-refuses "best.safetensors belongs to a run" sh -c "cd a && exec '$fptrain' report . -o best.safetensors"
+refuses "best.safetensors belongs to a run" sh -c "cd a && exec '$fptrain' report . --csv best.safetensors"
 "$fptrain" export a -o best.safetensors || complain "a name of a run where none stands: $?"
 rm best.safetensors dangling
 # A directory that is there but holds no run is taken, and so is none at all.
@@ -93,12 +91,7 @@ mkdir empty && echo mine >empty/notes.txt
 "$fptrain" run $small --epochs 1 --out empty/deep/er || complain "a new directory: $?"
 refuses "/dev/null/at: Not a directory" "$fptrain" run $small --out /dev/null/at/all
 
-# fptrain demo: before anything is trained
-mkdir -p demo && cp -R a demo/fp8-scaled
-refuses "demo/fp8-scaled holds a run already: --force" "$fptrain" demo demo
-refuses "at most a directory" "$fptrain" demo demo other
-refuses "at most a directory" "$fptrain" demo ''
-for output in -o --tables --plots --csv; do
+for output in --tables --plots --csv; do
     refuses "the name of the output is empty" "$fptrain" report a $output ''
 done
 refuses "the name of a file to read is empty" "$fptrain" export '' -o weights

@@ -3,7 +3,6 @@
 
 #include "backends/backends.h"
 #include "expect.h"
-#include "numerics/calibration.h"
 #include "numerics/rounder.h"
 #include "ops/ops.h"
 #include "policies/policy.h"
@@ -307,60 +306,6 @@ static void in_parts(bool each, int threads, const char *format)
     EXPECT(more == (!strcmp(format, "e5m2") ? (each ? 14 : 15) : 8), "%d tensors in parts", more);
 }
 
-typedef struct expected {
-    const char *range;
-    double largest;
-} expected;
-
-/* The range of the input after so many batches of the same numbers, by each rule within so much. */
-static void expect_ranges(int batches, size_t n, float *x, double within, int count, const expected *ranges)
-{
-    rounder *r = start(1, 1, &(format_line){"v", "scaled(e4m3fn)", NULL});
-    calibration *c = calibration_new(r, batches);
-    rounds *seen = calibration_observer(c);
-    range_rule how;
-    for (int batch = 0; batch < batches; batch++)
-        seen->round(seen, ROLE_V, INPUT, n, x);
-    for (int i = 0; i < count; i++) {
-        EXPECT(range_rule_read(&how, ranges[i].range, &why) && calibration_apply(c, &how) > 0, "%s", why.text);
-        const double got = r->rule[ROLE_V][INPUT].whole->amax;
-        EXPECT(fabs(got - ranges[i].largest) <= within, "%s of %d batches of %zu: %g", ranges[i].range, batches, n,
-               got);
-    }
-    calibration_free(c);
-    stop(r);
-}
-
-/* Of a tensor with more than 65536 elements those that are looked at are a fair sample, however it repeats: of columns
- * that hold 1 ... 64 a half lies up to 32 and a tenth up to 6.4; of 65536 that are drawn, within 1 of that. */
-static void sampled(int batches)
-{
-    static const expected ranges[] = {
-        {"percentile:50", 32}, {"percentile:10", 6.4}, {"percentile:90", 57.6}, {"absmax", 64}};
-    const size_t n = (size_t)64 * 65536 / (size_t)batches;
-    float *x = malloc(n * sizeof *x);
-    for (size_t i = 0; x && i < n; i++)
-        x[i] = (float)(1 + i % 64);
-    EXPECT(x, "no memory");
-    if (x)
-        expect_ranges(batches, n, x, 1, 4, ranges);
-    free(x);
-}
-
-/* 99.9 % of 1000 elements are 999, and 1.1 % of 3000 are 33. */
-static void ranks(void)
-{
-    float x[3000];
-    for (int i = 0; i < 3000; i++)
-        x[i] = (float)(i + 1);
-    expect_ranges(
-        1, 1000, x, 0, 4,
-        (const expected[]){
-            {"percentile:99.9", 999}, {"percentile:99.91", 1000}, {"percentile:55", 550}, {"percentile:100", 1000}});
-    expect_ranges(1, 3000, x, 0, 1, &(const expected){"percentile:1.1", 33});
-    expect_ranges(1, 100, x, 0, 1, &(const expected){"percentile:7.001", 8});
-}
-
 /* Of contributions that are rounded one by one the dispersion is that of their sum, and the sum has no step. */
 static void contributions(void)
 {
@@ -380,7 +325,6 @@ static void contributions(void)
 
 int main(void)
 {
-    ranks();
     contributions();
     policies();
     axis(ROLE_V, INPUT, 2 * 64, 2, 32); /* (2, 32, 2, 1) */
@@ -390,8 +334,6 @@ int main(void)
     words();
     extents();
     histograms();
-    sampled(1);
-    sampled(4);
     for (int threads = 1; threads < 3; threads++) {
         in_parts(false, threads, "e5m2");
         in_parts(true, threads, "e5m2");

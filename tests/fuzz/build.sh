@@ -8,13 +8,13 @@
 # From the environment, as OSS-Fuzz sets it: CC, CFLAGS with sanitizers and coverage; CXX, CXXFLAGS and
 # LIB_FUZZING_ENGINE, which link; OUT, and WORK for objects. Besides: JOBS compilers at a time; STATIC=1 links the
 # libraries of the packages into the programs; PORTABLE=1 leaves the other instruction sets out, for records of
-# coverage. Needs the libraries of the programs with their headers, libjpeg where JPEG is to be read; the fuzzer finds
-# more where these are built with CFLAGS too (PKG_CONFIG_PATH says where those are).
+# coverage. Needs the libraries of the programs with their headers; the fuzzer finds more where these are built with
+# CFLAGS too (PKG_CONFIG_PATH says where those are).
 # shellcheck disable=SC2086,SC2046 # flags are words
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tensors=(npy npz safetensors gguf container index plan table)
-trainer=(idx cifar text utf8 array archive tokens picture settings checkpoint weights network log names hardware)
+trainer=(idx cifar text utf8 array archive tokens settings checkpoint weights network log hardware)
 if [ "${1-}" = --kinds ]; then
     case ${2-} in
     '') echo api command "${tensors[@]}" "${trainer[@]}" ;;
@@ -45,8 +45,8 @@ for file in "$top"/tools/common/*.c "$top"/tools/fpemu/{cli,files,plans,reports}
 done
 trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,temporary}
     fptrain/base/{base,checkpoint,listing,source,words}
-    fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}
-    fptrain/run/{name_map,record_lines,settings,settings_file,shelf} fptrain/estimate/time fptrain/engine/{graph,op}
+    fptrain/data/{array,arrays,cifar,dataset,digits,idx,shapes,text,tokens}
+    fptrain/run/{record_lines,settings,settings_file,shelf} fptrain/estimate/time fptrain/engine/{graph,op}
     fptrain/report/{csv,log_lines,log_values,run_data})
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     file=${file#"$top"/tools/}
@@ -159,12 +159,8 @@ for program in model command trainer; do
         defines="-Dexit=command_exit -Datexit=command_atexit"
     fi
     if [ $program = trainer ]; then
-        packages="inih jansson liblzma libpng libzip zlib" kinds=("${trainer[@]}") files=("${trainer_files[@]}")
+        packages="inih jansson liblzma libzip zlib" kinds=("${trainer[@]}") files=("${trainer_files[@]}")
         entries="trainer replay"
-        if pkg-config --exists libjpeg; then # as configure decides it
-            packages+=" libjpeg"
-            flags+=(-DHAVE_JPEG=1)
-        fi
     fi
     wanted=$(printf '%s\n' "$@" | grep -Fx "$(printf '%s\n' "${kinds[@]}")" || :)
     [ -n "$wanted" ] || continue

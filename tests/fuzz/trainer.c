@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "utf8", "array", "archive", "tokens",
- * "picture", "settings", "checkpoint", "weights", "network", "log", "names", "hardware". */
+ * "settings", "checkpoint", "weights", "network", "log", "hardware". */
 #include "common/system.h"
 
 #include "reader.h"
@@ -11,14 +11,12 @@
 #include "base/checkpoint.h"
 #include "data/array.h"
 #include "data/dataset.h"
-#include "data/raster.h"
 #include "data/readers.h"
 #include "estimate/time.h"
 #include "models/model.h"
 #include "models/network_text.h"
 #include "report/csv.h"
 #include "report/run_data.h"
-#include "run/name_map.h"
 #include "run/settings.h"
 
 char reader_reason[256];
@@ -174,28 +172,6 @@ static bool run_tokens(const uint8_t *bytes, size_t size)
         insist(tokens[i] < classes, "a token out of range");
     free(tokens);
     return tokens != NULL;
-}
-
-/* Read, then with the other colours, then smaller and larger. */
-static bool run_picture(const uint8_t *bytes, size_t size)
-{
-    raster r;
-    if (!raster_read(&r, bytes, size, "file", &why))
-        return false;
-    insist(r.channels == 1 || r.channels == 3, "channels");
-    for (int k = 0; k < 3; k++) {
-        uint64_t sum = 0;
-        const size_t count = (size_t)r.width * (size_t)r.height * (size_t)r.channels;
-        for (size_t i = 0; i < count; i++)
-            sum += r.pixels[i];
-        insist(sum <= 255 * (uint64_t)count, "pixels");
-        if (k == 0)
-            raster_recolour(&r, 4 - r.channels);
-        else
-            raster_resize(&r, k == 1 ? 3 : 7);
-    }
-    raster_free(&r);
-    return true;
 }
 
 /* What was read is printed, and reads back to the same. */
@@ -373,46 +349,6 @@ static bool run_log(const uint8_t *bytes, size_t size)
     return good;
 }
 
-static void rename_by(const name_map *m, const char *name)
-{
-    char to[NAME_MAP_TEXT], again[NAME_MAP_TEXT];
-    const bool good = name_map_apply(m, name, to, &why);
-    insist(name_map_apply(m, name, again, NULL) == good && (!good || strcmp(to, again) == 0), "another name next time");
-    insist(!good || strlen(to) < NAME_MAP_TEXT, "a name that has no room");
-}
-
-/* Rules, as a file and, up to a zero, as a list; each is tried with every line as a name, and with some others. */
-static bool run_names(const uint8_t *bytes, size_t size)
-{
-    enum { MOST = 64 };
-    static const char *const names[] = {"", "features.0.weight", "layer1.0.conv1.running_mean", "*",
-                                        "aaaaaaaaaaaaaaab"};
-    trouble list_why;
-    char *text = need(size + 1, 1);
-    memcpy(text, bytes, size);
-    name_map *m = name_map_parse(bytes, size, "file", &why);
-    name_map *list = memchr(text, '=', strlen(text)) ? name_map_read(text, &list_why) : NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (m)
-            rename_by(m, names[i]);
-        if (list)
-            rename_by(list, names[i]);
-    }
-    int lines = 0;
-    for (char *line = text, *next; m && line && lines < MOST; line = next, lines++) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        rename_by(m, line);
-    }
-    const char *idle = m ? name_map_idle(m) : NULL;
-    insist(!idle || *idle, "a rule without a pattern");
-    free(text);
-    name_map_free(list);
-    name_map_free(m);
-    return m != NULL;
-}
-
 /* A table of throughputs, and how long a step of a small network takes by it. */
 static bool run_hardware(const uint8_t *bytes, size_t size)
 {
@@ -436,11 +372,11 @@ static bool run_hardware(const uint8_t *bytes, size_t size)
 static const struct {
     const char *name;
     bool (*run)(const uint8_t *bytes, size_t size);
-} kinds[] = {
-    {"idx", run_idx},           {"cifar", run_cifar},           {"text", run_text},        {"utf8", run_utf8},
-    {"array", run_array},       {"archive", run_archive},       {"tokens", run_tokens},    {"picture", run_picture},
-    {"settings", run_settings}, {"checkpoint", run_checkpoint}, {"weights", run_weights},  {"network", run_network},
-    {"log", run_log},           {"names", run_names},           {"hardware", run_hardware}};
+} kinds[] = {{"idx", run_idx},          {"cifar", run_cifar},       {"text", run_text},
+             {"utf8", run_utf8},        {"array", run_array},       {"archive", run_archive},
+             {"tokens", run_tokens},    {"settings", run_settings}, {"checkpoint", run_checkpoint},
+             {"weights", run_weights},  {"network", run_network},   {"log", run_log},
+             {"hardware", run_hardware}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *reader_kind(unsigned i)

@@ -40,9 +40,8 @@ quick=$(for t in ${QUICK:-}; do # names of programs to names of tests
 done)
 quick=${quick:-quantize compat stochastic}
 check_libs=$(pkg-config --libs check 2>/dev/null)
-trainer_flags=$(pkg-config --cflags libpng 2>/dev/null)
 blas_libs=$(pkg-config --libs openblas 2>/dev/null)
-trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 -lzip $blas_libs $check_libs -ljansson -lz"}
+trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lzip $blas_libs $check_libs -ljansson -lz"}
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
 line_of() {
@@ -162,13 +161,9 @@ compile() {
     for c in "$@"; do
         o=$into/$c.o
         mkdir -p "${o%/*}"
-        case $c in
-        tools/*) more=$trainer_flags ;;
-        *) more= ;;
-        esac
-        $cc $flags $optimisation $includes $more -E -P "$c" -o "$o.i" || return 1
+        $cc $flags $optimisation $includes -E -P "$c" -o "$o.i" || return 1
         cmp -s "$o.i" "$work/base/$o.i" && [ "$PWD" != "$work/base" ] && continue
-        $cc $flags $optimisation $includes $more -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
+        $cc $flags $optimisation $includes -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
         ! cmp -s "$o" "$work/base/$o" || [ "$PWD" = "$work/base" ] || rm "$o"
     done
 }
@@ -301,7 +296,7 @@ places=$(printf '%s\n' $needed | sed 's/:.*//' | sort -u | while read -r t; do p
 # The sound library, the tests and the judges, which every defect uses.
 for place in $places; do
     mkdir -p "tests/${place%/*}"
-    $cc $flags -O2 $includes $trainer_flags -c "$top/tests/$place.c" -o "tests/$place.o" ||
+    $cc $flags -O2 $includes -c "$top/tests/$place.c" -o "tests/$place.o" ||
         exit 1
 done
 for place in $places; do

@@ -2,8 +2,8 @@
 """fpemu.testing: right code passes, planted defects are found and told in numbers."""
 
 import asyncio
-import sys
-from pathlib import Path
+import importlib
+import shutil
 from types import SimpleNamespace
 
 import fpemu
@@ -89,12 +89,10 @@ def test_products():
 
 def test_bench_of_64_bits(monkeypatch):
     """A design whose output is its input, without a simulator."""
-    triggers = SimpleNamespace(RisingEdge=None, Timer=lambda steps: asyncio.sleep(0))
-    monkeypatch.setitem(sys.modules, "cocotb", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "cocotb.triggers", triggers)
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "share/fpemu/hdl")
-    from fpemu_cocotb import Bench
+    from fpemu import cocotb
 
+    monkeypatch.setattr(cocotb, "Timer", lambda steps: asyncio.sleep(0))
+    Bench = cocotb.Bench
     for y, wrong, worst in ((None, 0, ""), (SimpleNamespace(value=1), 2, "a = nan: y is nan, not 5e-324")):
         a = SimpleNamespace()
         bench = Bench(SimpleNamespace(a=a, y=y or a), {"a": "fp64"}, {"y": "fp64"}, lambda a: a)
@@ -102,3 +100,28 @@ def test_bench_of_64_bits(monkeypatch):
         asyncio.run(bench.run(columns))
         assert (bench.tried, bench.wrong, bench.worst) == (len(columns[0]), wrong, worst)
     assert bench.operands(300)[0].max() >= 2**63
+
+
+def test_simulation(pytester):
+    """What failed in a simulator fails in pytest; without cocotb or the simulator it is skipped with a word."""
+    bench = """
+import cocotb, fpemu.cocotb
+@cocotb.test()
+async def holds(dut):
+    bench = fpemu.cocotb.Bench(dut, {"a": "e4m3fn"}, {"y": "e4m3fn"}, lambda a: %s)
+    await bench.run(bench.operands(10))
+    bench.check()
+"""
+    pytester.makefile(".sv", top="module top(input logic [7:0] a, output logic [7:0] y); assign y = a; endmodule")
+    test = "\ndef test_%s(simulate): simulate(['top.sv'], 'top', '%s', '%s')"
+    pytester.makepyfile(same=bench % "a", wrong=bench % "-a", test_it="".join(
+        test % words for words in (("same", "same", "icarus"), ("wrong", "wrong", "icarus"), ("no", "same", "other"))))
+    present = importlib.util.find_spec("cocotb") and shutil.which("iverilog")
+    result = pytester.runpytest_subprocess("-p", "fpemu.cocotb", "-rs")
+    result.assert_outcomes(**({"passed": 1, "failed": 1, "skipped": 1} if present else {"skipped": 3}))
+    pytester.makepyfile(cocotb="raise ImportError")
+    result = pytester.runpytest_subprocess("-p", "fpemu.cocotb", "-rs")
+    result.stdout.fnmatch_lines(["SKIPPED*3*no cocotb"])
+
+
+pytest_plugins = "pytester"

@@ -75,16 +75,12 @@ def test_error_of_the_output():
     assert choice.bits <= 6 and len(choice) == 3
 
 
-def test_what_is_shown(tmp_path):
+def test_what_is_shown():
     choice = ft.choose(network(), ["mxfp4", "bf16"], max_bits=9)
     table = str(choice).splitlines()
     assert [line.split()[0] for line in table[2:5]] == ["0", "2", "4"] and table[1].split()[:4] == [
         "layer", "weights", "mxfp4", "bf16"]
     assert table[-1].startswith(f"{choice.bits:.3f} bits a weight, {choice.sqnr:.2f} dB")
-    svg = choice.plot(tmp_path / "choice.svg")
-    assert (tmp_path / "choice.svg").read_text() == svg
-    assert svg.count("<circle") == 6 and svg.count('fill="#4477aa"') == 3
-    refuses(ValueError, lambda: choice.plot(tmp_path / "choice.png"), "plots are SVG")
 
 
 def test_refusals():

@@ -42,13 +42,6 @@ void svg_text(FILE *out, const char *text)
     }
 }
 
-void svg_within(FILE *out, const char *before, const char *text, const char *after)
-{
-    fputs(before, out);
-    svg_text(out, text);
-    fputs(after, out);
-}
-
 void svg_ascii(FILE *out, const char *text)
 {
     for (const char *c = text; *c != '\0'; c++)

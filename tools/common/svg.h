@@ -16,10 +16,8 @@ typedef struct svg_page {
 void svg_begin(FILE *out, const svg_page *page);
 void svg_end(FILE *out);
 
-/* Text of others for SVG or HTML: no mark-up and no control characters; bytes that are not UTF-8 come out as '?'. */
+/* Text of others for SVG: no mark-up and no control characters; bytes that are not UTF-8 come out as '?'. */
 void svg_text(FILE *out, const char *text);
-/* The same between mark-up of ours. */
-void svg_within(FILE *out, const char *before, const char *text, const char *after);
 /* The same in printable ASCII, where the room that the text takes is reckoned from its bytes. */
 void svg_ascii(FILE *out, const char *text);
 

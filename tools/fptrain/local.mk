@@ -72,8 +72,6 @@ trainer_data = \
 	tools/fptrain/data/array.h \
 	tools/fptrain/data/arrays.c \
 	tools/fptrain/data/cifar.c \
-	tools/fptrain/data/contact_sheet.c \
-	tools/fptrain/data/contact_sheet.h \
 	tools/fptrain/data/dataset.c \
 	tools/fptrain/data/dataset.h \
 	tools/fptrain/data/dice.h \
@@ -87,9 +85,6 @@ trainer_data = \
 	tools/fptrain/data/loader.h \
 	tools/fptrain/data/origin.c \
 	tools/fptrain/data/origin.h \
-	tools/fptrain/data/pictures.c \
-	tools/fptrain/data/raster.c \
-	tools/fptrain/data/raster.h \
 	tools/fptrain/data/readers.h \
 	tools/fptrain/data/samples.h \
 	tools/fptrain/data/shapes.c \
@@ -98,8 +93,6 @@ trainer_data = \
 trainer_numerics = \
 	tools/fptrain/numerics/adaptive.c \
 	tools/fptrain/numerics/adaptive.h \
-	tools/fptrain/numerics/calibration.c \
-	tools/fptrain/numerics/calibration.h \
 	tools/fptrain/numerics/dispersion.c \
 	tools/fptrain/numerics/dispersion.h \
 	tools/fptrain/numerics/rounder.c \
@@ -138,8 +131,6 @@ trainer_run = \
 	tools/fptrain/run/lock.h \
 	tools/fptrain/run/machine.c \
 	tools/fptrain/run/machine.h \
-	tools/fptrain/run/name_map.c \
-	tools/fptrain/run/name_map.h \
 	tools/fptrain/run/network.c \
 	tools/fptrain/run/network.h \
 	tools/fptrain/run/occupied.c \
@@ -180,8 +171,6 @@ trainer_sweep = \
 	tools/fptrain/sweep/sweep.c \
 	tools/fptrain/sweep/sweep.h
 trainer_report = \
-	tools/fptrain/report/assignment_plot.c \
-	tools/fptrain/report/assignment_plot.h \
 	tools/fptrain/report/chart.c \
 	tools/fptrain/report/chart.h \
 	tools/fptrain/report/csv.c \
@@ -197,7 +186,6 @@ trainer_report = \
 	tools/fptrain/report/log_values.c \
 	tools/fptrain/report/log_values.h \
 	tools/fptrain/report/overflow.c \
-	tools/fptrain/report/page.c \
 	tools/fptrain/report/plots.c \
 	tools/fptrain/report/run_data.c \
 	tools/fptrain/report/run_data.h \
@@ -224,7 +212,6 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/assign.c \
 	tools/fptrain/commands/commands.h \
 	tools/fptrain/commands/data.c \
-	tools/fptrain/commands/demo.c \
 	tools/fptrain/commands/estimate.c \
 	tools/fptrain/commands/eval.c \
 	tools/fptrain/commands/export.c \

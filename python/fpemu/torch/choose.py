@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +53,6 @@ class Choice(dict[str, Recipe]):
         super().__init__({layer: option.recipe for layer, option in chosen.items()})
         self.options = {layer: tuple(own) for layer, own in options.items()}
         self.signal = signal
-        self._chosen = dict(chosen)
         self._what = what
         weights = sum(option.weights for option in chosen.values())
         self.bits = sum(option.bits * option.weights for option in chosen.values()) / weights
@@ -79,31 +76,6 @@ class Choice(dict[str, Recipe]):
         end = "" if self.most_sqnr - self.sqnr < 0.005 else f"; no choice has more than {self.most_sqnr:.2f} dB"
         return "\n".join([f"dB of {self._what}, by layer", *lines,
                           f"{self.bits:.3f} bits a weight, {self.sqnr:.2f} dB{end}"])
-
-    def plot(self, file: str | os.PathLike[str] | None = None) -> str:
-        """A line for each layer with a mark for each recipe at its dB, the chosen one filled, as SVG: the text, which
-        is also written to `file` where one is named. The file appears complete or not at all. ValueError for the name
-        of another kind of picture."""
-        left = 20 + 8 * max(len(layer) for layer in self.options)
-        finite = [self.decibels(option.error) for own in self.options.values() for option in own]
-        finite = [value for value in finite if math.isfinite(value)] or [0.0]
-        low, high = 10 * math.floor(min(finite) / 10), 10 * math.ceil(max(finite) / 10 + 0.1)
-        width, height = 480.0, 50 + 22 * len(self.options)
-        parts = [f'<text x="8" y="16">dB of {escape(self._what)}, by layer; filled: chosen, {self.bits:.3f} bits a '
-                 'weight</text>']
-        for mark in range(low, high + 1, 10):
-            x = left + width * (mark - low) / (high - low)
-            parts.append(f'<line x1="{x:.1f}" y1="34" x2="{x:.1f}" y2="{height}" stroke="#ddd"/>'
-                         f'<text x="{x:.1f}" y="32" text-anchor="middle" fill="#666">{mark}</text>')
-        for row, (layer, own) in enumerate(self.options.items()):
-            y = 50 + 22 * row
-            parts.append(f'<text x="{left - 10}" y="{y + 4}" text-anchor="end">{escape(layer or "(model)")}</text>')
-            for option in own:
-                value = min(max(self.decibels(option.error), low), high)
-                fill = "#4477aa" if option is self._chosen[layer] else "white"
-                parts.append(f'<circle cx="{left + width * (value - low) / (high - low):.1f}" cy="{y}" r="5" '
-                             f'stroke="#4477aa" fill="{fill}"><title>{escape(_name(option.recipe))}</title></circle>')
-        return _files.picture(file, left + width + 20, height, parts)
 
 
 def _name(recipe: Recipe) -> str:

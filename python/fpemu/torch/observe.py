@@ -217,46 +217,9 @@ class Log:
 
     # -------------------------------------------------------------------------------------------- files
 
-    def to_dict(self) -> dict[str, Any]:
-        """{"model", "tensors": totals by name and role with the format, "steps": lines}, all of it JSON."""
-        places = {(p.name, p.role): p for p in self._places}
-        tensors = []
-        for (name, role), found in self.totals.items():
-            line = _line(places[name, role], found)
-            target = places[name, role].target
-            if target is not None:
-                line["format"], line["rounding"] = target.format, target.rounding
-            tensors.append(line)
-        return {"model": self._model, "tensors": tensors, "steps": self.lines}
-
-    def write_json(self, path: str | os.PathLike[str]) -> None:
-        """Writes to_dict as a JSON file, which appears complete or not at all, as WHAT IS OVERWRITTEN in fpemu(1) has
-        it. OSError where that fails."""
-        _files.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
-
-    def write_tensorboard(self, to: Any) -> None:
-        """Writes the shares of overflow and underflow of every tensor, and the numbers of every step, to a
-        SummaryWriter, or to a folder by one. ImportError where TensorBoard is not installed."""
-        writer = to
-        if isinstance(to, (str, os.PathLike)):
-            from torch.utils.tensorboard import SummaryWriter
-
-            writer = SummaryWriter(os.fspath(to))
-        for line in self.lines:
-            for key in ("loss", "lr", "scale"):
-                if isinstance(line.get(key), (int, float)):
-                    writer.add_scalar(key, line[key], line["step"])
-            for tensor in line.get("tensors", []):
-                for key in ("overflow", "underflow"):
-                    writer.add_scalar(f"{key}/{tensor['name']}.{tensor['role']}", tensor[key] / tensor["count"],
-                                      line["step"])
-        writer.flush()
-        if writer is not to:
-            writer.close()
-
     def write_fptrain(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the folder of a run as fptrain leaves it, from which ``fptrain report DIRECTORY -o page.html`` makes
-        its page: settings.ini, log.jsonl, summary.json. The folder is made where there is none.
+        """Writes the folder of a run as fptrain leaves it, from which ``fptrain report DIRECTORY`` makes tables
+        and plots: settings.ini, log.jsonl, summary.json. The folder is made where there is none.
 
         Of the settings it has the name of the model and the formats by role; the other keys, which tell of fptrain's
         own data and optimisers, are left at their defaults and mean nothing here. ValueError where no step was ended.

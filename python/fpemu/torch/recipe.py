@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -170,9 +169,9 @@ class Recipe:
     name, source
         a word for printing, and where the recipe comes from; neither takes part in comparisons.
 
-    ``print(recipe)`` shows what is rounded, ``recipe.replace(norm="bf16")`` is a copy with changes, ``to_json`` and
-    ``Recipe.from_json`` go to a text and back. fpemu.SpecError for a text that cannot be read; ValueError for an
-    accumulator that rounds its operands where these have scales that it cannot take.
+    ``print(recipe)`` shows what is rounded, ``recipe.replace(norm="bf16")`` is a copy with changes, ``to_dict`` and
+    ``Recipe.from_dict`` go to a dict of JSON and back. fpemu.SpecError for a text that cannot be read; ValueError
+    for an accumulator that rounds its operands where these have scales that it cannot take.
     """
 
     input: str | None = None
@@ -241,10 +240,6 @@ class Recipe:
                 out[f.name] = value
         return out
 
-    def to_json(self) -> str:
-        """A JSON object; ``Recipe.from_json`` reads it back to an equal recipe."""
-        return json.dumps(self.to_dict())
-
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Recipe:
         """The inverse of to_dict; ValueError names a field that there is not."""
@@ -261,14 +256,6 @@ class Recipe:
             if name in given and not isinstance(given[name], Product):
                 given[name] = Product(**known(name, Product, given[name]))
         return cls(**given)
-
-    @classmethod
-    def from_json(cls, text: str) -> Recipe:
-        """Reads what to_json wrote; ValueError for another text."""
-        fields = json.loads(text)
-        if not isinstance(fields, dict):
-            raise ValueError("a recipe is a JSON object")
-        return cls.from_dict(fields)
 
     @property
     def rounds(self) -> bool:

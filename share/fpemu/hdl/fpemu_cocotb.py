@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fpemu_cocotb: operands, a model and a scoreboard for the bench of a design, with cocotb and the package fpemu.
+"""fpemu.cocotb: operands, a model and a scoreboard for the bench of a design, with cocotb and the package fpemu.
 
 bench = Bench(dut, {"a": "e4m3fn", "b": "e4m3fn"}, {"y": "fp16"}, lambda a, b: fpemu.mul(a, b, "fp16"))
 await bench.run(bench.operands(10000))
 bench.check()
+
+`pytest -p fpemu.cocotb` has a fixture `simulate` for tests; these are skipped where cocotb or the simulator is missing.
 """
 
+import re
+import shutil
 from collections import Counter
+from pathlib import Path
 
 import fpemu
 import numpy as np
-from cocotb.triggers import RisingEdge, Timer
+
+try:
+    from cocotb.triggers import RisingEdge, Timer
+except ImportError:  # as pytest loads it; without cocotb there is no bench
+    RisingEdge = Timer = None
 
 CLASSES = ("normal", "subnormal", "zero", "infinity", "nan")
 
@@ -120,3 +129,38 @@ class Bench:
         if all(c == d or (u != u and v != v) for c, d, u, v in zip(*codes, a, b)):
             return ""
         return f"{name} is {a if lanes else a[0]}, not {b if lanes else b[0]}"
+
+
+def simulate(sources, top, module, simulator="icarus", folder="sim"):
+    """Runs the cocotb tests of a module, which Python can import, on a design. AssertionError says what failed."""
+    try:
+        from cocotb_tools.runner import get_runner  # cocotb 2
+    except ImportError:
+        from cocotb.runner import get_runner
+    runner = get_runner(simulator)
+    options = ["-g2012"] if simulator == "icarus" else ["-Wno-fatal"]
+    runner.build(verilog_sources=sources, hdl_toplevel=top, build_dir=folder, build_args=options)
+    try:
+        results = runner.test(hdl_toplevel=top, test_module=module, build_dir=folder, test_dir=folder)
+    except SystemExit as end:  # so it ends under pytest
+        raise AssertionError(f"{module}: {end}") from None
+    failed = re.findall(r'<testcase name="(\w+)"[^>]*>\s*<failure', Path(results).read_text())
+    assert not failed, f"{module}: {', '.join(failed)} failed"
+
+
+try:
+    import pytest
+
+    @pytest.fixture(name="simulate")
+    def _simulate(tmp_path):
+        """fpemu.cocotb.simulate in a folder of its own."""
+
+        def run(sources, top, module, simulator="icarus"):
+            command = "iverilog" if simulator == "icarus" else simulator
+            if Timer is None or shutil.which(command) is None:
+                pytest.skip("no cocotb" if Timer is None else f"no {command}")
+            simulate(sources, top, module, simulator, tmp_path)
+
+        return run
+except ImportError:
+    pass

@@ -4,7 +4,9 @@
  * The inputs come in stages (operands.h), in batches through the code that is tested (external.h); every difference is
  * put into a class (difference.h), and each class keeps its smallest example.
  */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,6 @@
 #include "common/clock.h"
 #include "reports/fuzz_report.h"
 #include "testing/difference.h"
-#include "testing/failure.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -32,38 +33,42 @@ static const char help[] =
     "differences with its smallest example. Inputs of up to 16 bits, all operands together, are\n"
     "all tried; of wider ones the boundaries of the format, then every exponent with ties at\n"
     "every place (operands: what gives results there), then random ones. Inputs on which the\n"
-    "tested code crashes, hangs or gives no result are told with the smallest of them, and the\n"
-    "search goes on with the others.\n"
+    "tested code crashes, hangs or gives no result are told too.\n"
     "Exit status: 0 no difference, 1 some, 3 none, but some inputs could not be compared.\n"
     "\n"
     "      --op OPERATION    convert (default) add sub mul div sqrt fma minimum maximum\n"
-    "                        minimum-number maximum-number: its operands are numbers of SPEC, or\n"
-    "                        of the format --from names, and so many arguments of the function\n"
+    "                        minimum-number maximum-number; dot, gemm: sums of products\n"
     "      --against LIB:FUN a function of a shared library, as ./libcast.so:to_e4m3\n"
     "      --against-program COMMAND\n"
     "                        a shell command: inputs on its standard input, the operands of one\n"
     "                        result a line (numbers in hexadecimal, 0x1.8p+3, codes as 0x7e),\n"
     "                        results on its output\n"
     "      --signature S     IN-to-OUT of the types f32 f64 (values), u8 u16 u32 u64 (codes):\n"
-    "                        OUT f(IN); or IN-to-OUT-array: void f(const IN *, OUT *, size_t n)\n"
+    "                        OUT f(IN); IN-to-OUT-array: void f(const IN *, OUT *, size_t n)\n"
     "                        (default: f32 to the codes of SPEC). A code as IN is one of SPEC,\n"
     "                        and decoded, or one of the format --from names, and converted.\n"
-    "                        Operations: OUT f(IN, IN), void f(const IN *, const IN *, OUT *,\n"
-    "                        size_t n) and so on (default: codes). A SPEC with scales:\n"
-    "                        f32-to-f32 (default), void f(const float *x, float *y, size_t n) on\n"
-    "                        a tensor of n elements, a tensor a line for programs; f32-to-bytes,\n"
-    "                        uint8_t *y as 'fpemu pack' lays them out; and the same of f64\n"
+    "                        Operations: an IN, or const IN *, for each operand (default: codes).\n"
+    "                        A SPEC with scales: f32-to-f32 (default), void f(const float *x,\n"
+    "                        float *y, size_t n) on a tensor of n elements; f32-to-bytes, uint8_t\n"
+    "                        *y as 'fpemu pack' lays them out; and the same of f64. dot: void\n"
+    "                        f(const IN *a, const IN *b, OUT *y, size_t n), behind b scales of a,\n"
+    "                        of b, and c, where there are any; gemm: size_t m, n, k\n"
     "      --from SPEC2[,SPEC3...]\n"
     "                        the format of codes as IN, and of operands: one for all, or one\n"
     "                        for each (IN holds the widest)\n"
+    "      --model MODEL     dot, gemm: how products are added up; with --length N, --shape MxNxK\n"
+    "                        and --scales SPEC2 as for 'fpemu vectors'\n"
+    "      --bound B         in place of a model: results may differ from exact sums by B times the\n"
+    "                        sum of all magnitudes, and SPEC's smallest number\n"
+    "      --axis A          SPEC with scales: blocks along axis 0 or 1 of matrices (by rows);\n"
+    "                        size_t rows, size_t columns in place of n\n"
     "  -r, --rounding MODE   as for 'fpemu round' (default: rne). With sr and se the results need\n"
-    "                        only follow the law: one of the two neighbours, at the right rate,\n"
-    "                        by random bits of their own in every call and element\n"
+    "                        only follow the law: one of the two neighbours, at the right rate\n"
     "      --bits N          sr: with so many random bits (default: 32)\n"
     "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"
     "      --nan POLICY      keep, max, signmax or zero (default: the format's)\n"
     "      --strict-nan      compare the bits of a NaN, not only that it is one\n"
-    "      --inputs N        random inputs (default: 1048576; tensors: 65536)\n"
+    "      --inputs N        random inputs (default: 1048576; tensors, sums: 65536)\n"
     "      --seed N          seed of the random inputs (default: 0)\n"
     "      --exhaustive      all inputs of 32 bits, all operands together\n"
     "      --time-limit S    end the search after S seconds\n"
@@ -71,14 +76,22 @@ static const char help[] =
     "      --json            as JSON\n"
     "\n"
     "Examples: fpemu fuzz e4m3fn --against ./libcast.so:to_e4m3 --overflow saturate\n"
-    "          fpemu fuzz mxfp4 --against ./libmx.so:pack --signature f32-to-bytes\n"
-    "          fpemu fuzz fp16 --op fma --against ./libhalf.so:half_fma\n";
+    "          fpemu fuzz fp16 --op fma --against ./libhalf.so:half_fma\n"
+    "          fpemu fuzz fp32 --op dot --from bf16 --bound 1e-6 --against ./libdot.so:dot\n";
+
+enum { OPT_MODEL = CLI_OPT_HANG + 1000, OPT_LENGTH, OPT_SHAPE, OPT_SCALES, OPT_BOUND };
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
                                         {"against", required_argument, NULL, CLI_OPT_AGAINST},
                                         {"against-program", required_argument, NULL, CLI_OPT_PROGRAM},
                                         {"signature", required_argument, NULL, CLI_OPT_SIGNATURE},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
+                                        {"model", required_argument, NULL, OPT_MODEL},
+                                        {"length", required_argument, NULL, OPT_LENGTH},
+                                        {"shape", required_argument, NULL, OPT_SHAPE},
+                                        {"scales", required_argument, NULL, OPT_SCALES},
+                                        {"bound", required_argument, NULL, OPT_BOUND},
+                                        {"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"rounding", required_argument, NULL, 'r'},
                                         {"bits", required_argument, NULL, CLI_OPT_BITS},
                                         {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},
@@ -96,22 +109,19 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
 /* --------------------------------------------------------------------------------------------- comparison */
 
 /* The elements of the batch from `first` on with the first n results. */
-static void compare(search *s, size_t first, size_t n)
+static void compare(trial *t, size_t first, size_t n)
 {
+    search *s = t->s;
     const external_type out = s->other.signature.out;
     const size_t size = signature_size(out);
-    s->compared += n;
+    s->done[s->stage] += n;
     if (memcmp((const char *)s->expected + first * size, s->other.out, n * size) == 0)
         return;
     for (size_t i = first; i < first + n; i++) {
         const number expected = difference_number(out, &s->format, number_load_code(s->expected, size, i));
         const number got = difference_number(out, &s->format, number_load_code(s->other.out, size, i - first));
-        if (!difference_same(s, expected, got) || difference_stray_bits(s, got.code)) {
-            number operand[OPERATION_MOST] = {{0, 0}, {0, 0}, {0, 0}};
-            for (int k = 0; k < s->what->operands; k++)
-                operand[k] = difference_operand(s, k, i);
-            difference_take(s, operand, expected, got);
-        }
+        if (!difference_same(s, expected, got) || difference_stray_bits(s, got.code))
+            difference_take(s, i, expected, got);
     }
 }
 
@@ -219,111 +229,62 @@ static void expect(search *s, size_t n)
         expect_operation(s, n);
 }
 
-/* Operand k of element i of the batch as the tested code gets it, at place `to`: the code, or the value it means. */
-static void store_operand(search *s, int k, size_t i, size_t to)
+/* The operands as the tested code gets them: codes, or the values that they mean. */
+static void give(trial *t, size_t first, size_t n)
 {
+    search *s = t->s;
     const external_type in = s->other.signature.in;
-    if (!s->what->converts && !signature_is_code(in))
-        difference_store(in, s->other.in[k], to, fpemu_decode_one_f64(&s->from[k], s->codes[k][i]));
-    else
-        number_store_code(s->other.in[k], signature_size(in), to, s->codes[k][i]);
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < s->what->operands; k++)
+            if (!s->what->converts && !signature_is_code(in))
+                difference_store(in, s->other.in[k], i, fpemu_decode_one_f64(&s->from[k], s->codes[k][first + i]));
+            else
+                number_store_code(s->other.in[k], signature_size(in), i, s->codes[k][first + i]);
 }
 
 /* -------------------------------------------------------------------------------------------------- search */
 
-/* The tested code on n elements of the batch from `first` on. */
-static external_end run_part(search *s, size_t first, size_t n)
+/* Element i has no result, and is not tried again. */
+static outcome *take(trial *t, int order, const char *part, const char *kind, size_t i)
 {
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < s->what->operands; k++)
-            store_operand(s, k, first + i, i);
-    memset(s->other.out, 0xa5, n * signature_size(s->other.signature.out)); /* so that results left out are noticed */
-    return clock_seconds() > s->deadline ? EXTERNAL_LATE : external_run(&s->other, n, s->deadline);
+    search *s = t->s;
+    (void)kind;
+    for (int k = 0; s->failings < FAILURES_MOST && k < s->what->operands; k++)
+        s->failing[s->failings][k] = s->codes[k][i];
+    s->failings += s->failings < FAILURES_MOST;
+    return difference_outcome(s, order, part, i);
 }
 
-static external_end run_first(search *s)
+static bool has_failed(const search *s, const uint64_t codes[OPERATION_MOST])
 {
-    return run_part(s, 0, 1);
-}
-
-static bool try_part(search *s, size_t first, size_t n, bool guess);
-
-/* A function of a library failed at a known element: what came before it has results, where they can be trusted. */
-static bool go_round(search *s, size_t first, size_t n)
-{
-    const size_t at = s->other.failed_at, good = s->other.good;
-    compare(s, first, good);
-    return failure_take(s, first + at, 1) && (good == at || try_part(s, first + good, at - good, false)) &&
-           (at + 1 == n || try_part(s, first + at + 1, n - at - 1, false));
-}
-
-/* A program failed, or nobody knows where: in parts. The first input without a result may be the one to blame, unless
- * the program keeps results back; where that was wrong, it is halves. */
-static bool try_parts(search *s, size_t first, size_t n, bool guess)
-{
-    const size_t at = s->other.failed_at;
-    const bool told = at > 0 || s->other.failing == EXTERNAL_HUNG; /* to wait once is dear enough */
-    if (!guess || at == EXTERNAL_NOWHERE || !told || at + 1 >= n)
-        return try_part(s, first, n / 2, guess) && try_part(s, first + n / 2, n - n / 2, guess);
-    if (at > 0 && !try_part(s, first, at, false))
-        return false;
-    const uint64_t before = failure_count(s);
-    return try_part(s, first + at, 1, false) && try_part(s, first + at + 1, n - at - 1, failure_count(s) > before);
-}
-
-/* All n elements from `first` on are compared, or put down as without a result. False: the search is over. */
-static bool try_part(search *s, size_t first, size_t n, bool guess)
-{
-    const size_t known = failure_find(s, first, first + n);
-    if (known < first + n) {
-        return (known == first || try_part(s, first, known - first, guess)) &&
-               (known + 1 == first + n || try_part(s, known + 1, first + n - known - 1, guess));
-    }
-    const external_end end = run_part(s, first, n);
-    if (end == EXTERNAL_DONE) {
-        compare(s, first, n);
-        return true;
-    }
-    if (end == EXTERNAL_LATE) {
-        s->late = true;
-        return false;
-    }
-    if (n == 1)
-        return failure_take(s, first, 1);
-    if (!s->other.program && s->other.failed_at != EXTERNAL_NOWHERE)
-        return go_round(s, first, n);
-    const external whole = s->other;
-    const uint64_t before = failure_count(s);
-    const bool goes_on = try_parts(s, first, n, guess);
-    if (goes_on && failure_count(s) == before && whole.failing != EXTERNAL_HUNG) { /* what is slow does not hang */
-        s->other.failing = whole.failing;
-        memcpy(s->other.failure, whole.failure, sizeof whole.failure);
-        return failure_take(s, first, n);
-    }
-    return goes_on;
+    bool known = false;
+    for (size_t f = 0; f < s->failings && !known; f++)
+        known = memcmp(s->failing[f], codes, (size_t)s->what->operands * sizeof *codes) == 0;
+    return known;
 }
 
 /* False when the search is over. */
-static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
+static bool try_batch(trial *t, uint64_t first, size_t count)
 {
-    for (size_t i = 0; i < n; i++) {
+    search *s = t->s;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
         uint64_t codes[OPERATION_MOST];
-        operands_codes(&s->in, stage, first + i, codes);
+        operands_codes(&s->in, s->stage, first + i, codes);
         for (int k = 0; k < s->what->operands; k++)
-            s->codes[k][i] = codes[k];
+            s->codes[k][n] = codes[k];
+        n += !has_failed(s, codes);
     }
     expect(s, n);
-    s->compared = 0;
-    const bool goes_on = try_part(s, 0, n, true);
-    s->done[stage] += s->compared;
-    return goes_on;
+    return trial_run(t, 0, n);
 }
 
 /* Batches grow while they are fast, so that a time limit is kept; they are no whole vectors, whose tails have defects
  * of their own. A program starts once a batch. */
-static bool search_stage(search *s, input_stage stage, progress *bar)
+static bool search_stage(trial *t, progress *bar)
 {
-    const uint64_t count = s->in.count[stage];
+    search *s = t->s;
+    const uint64_t count = s->in.count[s->stage];
     size_t batch = s->other.program ? EXTERNAL_BATCH : 1023;
     for (uint64_t first = 0; first < count;) {
         const size_t n = count - first < batch ? (size_t)(count - first) : batch;
@@ -332,7 +293,7 @@ static bool search_stage(search *s, input_stage stage, progress *bar)
             s->late = true;
             return false;
         }
-        if (!try_batch(s, stage, first, n))
+        if (!try_batch(t, first, n))
             return false;
         batch = clock_seconds() - start < 0.1 && 2 * batch < EXTERNAL_BATCH ? 2 * batch + 1 : batch;
         first += n;
@@ -341,32 +302,73 @@ static bool search_stage(search *s, input_stage stage, progress *bar)
     return true;
 }
 
+/* The operands at work still fail as they did. */
+static bool still_fails(trial *t)
+{
+    const external_failing before = t->s->other.failing;
+    const bool fails = trial_try(t, 0, 1) == EXTERNAL_FAILED && t->s->other.failing == before;
+    t->s->other.failing = before;
+    return fails;
+}
+
+/* Failures get an input with fewer bits. */
+static void shrink_failures(trial *t)
+{
+    enum { TRIES = 400, TRIES_OF_HANGS = 4 };
+    search *s = t->s;
+    for (size_t i = 0; i < s->outcomes_used; i++) {
+        outcome *o = &s->outcomes[i];
+        if (o->order >= 0 || !o->alone)
+            continue;
+        s->other.failing = (external_failing)(o->order + EXTERNAL_FAILINGS);
+        for (int k = 0; k < s->what->operands; k++)
+            s->codes[k][0] = o->code[k];
+        for (int k = 0; k < s->what->operands; k++)
+            trial_shrink(t, s->codes[k], 1, s->other.failing == EXTERNAL_HUNG ? TRIES_OF_HANGS : TRIES, still_fails);
+        difference_outcome(s, o->order, o->name, 0);
+        o->count--;
+    }
+}
+
 static void search_all(search *s, bool exhaustive)
 {
     const input_stage first = exhaustive ? INPUTS_ALL : INPUTS_BOUNDARY;
     const input_stage last = exhaustive ? INPUTS_ALL : INPUTS_RANDOM;
+    trial t = {s, give, compare, take};
     uint64_t total = 0;
+    size_t used = 0;
     for (input_stage stage = first; stage <= last; stage++)
         total += s->in.count[stage];
     progress bar = progress_start("fuzz", total);
-    for (input_stage stage = first; stage <= last && search_stage(s, stage, &bar); stage++) {
+    for (s->stage = first; s->stage <= last && search_stage(&t, &bar); s->stage++) {
     }
     progress_hide();
-    failure_shrink(s, run_first);
+    shrink_failures(&t);
+    for (input_stage stage = first; stage <= last; stage++)
+        if (s->done[stage] > 0)
+            used += (size_t)snprintf(s->summary + used, sizeof s->summary - used, "%s%" PRIu64 " %s",
+                                     used > 0 ? " " : "", s->done[stage], inputs_stage_name(stage));
+    snprintf(s->summary + used, sizeof s->summary - used, "%s", used == 0 ? "none" : "");
+    if (!exhaustive)
+        snprintf(s->summary + strlen(s->summary), sizeof s->summary - strlen(s->summary), ", seed %" PRIu64,
+                 s->in.seed);
 }
 
 /* ------------------------------------------------------------------------------------------------- command */
 
 typedef struct request {
     const char *library, *program, *signature, *from, *operation;
+    dots_request dot;
     cli_rounding rounding;
     uint64_t inputs, seed, seconds, patience;
-    bool exhaustive, strict_nan, json;
+    double bound; /* 0: none */
+    int axis;
+    bool exhaustive, strict_nan, json, sums;
 } request;
 
 static request read_options(cli *c)
 {
-    request q = {.inputs = UINT64_MAX, .operation = "convert", .patience = 10};
+    request q = {.inputs = UINT64_MAX, .operation = "convert", .patience = 10, .axis = TENSORS_OF_ONE_AXIS};
     for (int option; (option = cli_next(c, "r:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_OPERATION: q.operation = optarg; break;
@@ -374,6 +376,15 @@ static request read_options(cli *c)
         case CLI_OPT_PROGRAM: q.program = optarg; break;
         case CLI_OPT_SIGNATURE: q.signature = optarg; break;
         case CLI_OPT_FROM: q.from = optarg; break;
+        case OPT_MODEL: q.dot.model = optarg; break;
+        case OPT_LENGTH: q.dot.length = cli_option_u64("--length", optarg, 1, DOTS_LONGEST); break;
+        case OPT_SHAPE: q.dot.shape = optarg; break;
+        case OPT_SCALES: q.dot.scales = optarg; break;
+        case OPT_BOUND:
+            if (!number_read_f64(optarg, &q.bound) || !(q.bound > 0 && q.bound < 1))
+                cli_usage("--bound: '%s' is no number between 0 and 1", optarg);
+            break;
+        case CLI_OPT_AXIS: q.axis = (int)cli_option_u64("--axis", optarg, 0, 1); break;
         case CLI_OPT_STRICT_NAN: q.strict_nan = true; break;
         case CLI_OPT_INPUTS: q.inputs = cli_option_u64("--inputs", optarg, 0, UINT64_C(1) << 40); break;
         case CLI_OPT_SEED: /* of the inputs, not of the rounding */
@@ -390,6 +401,10 @@ static request read_options(cli *c)
         cli_usage("fuzz: --against or --against-program, not both");
     if (q.library == NULL && q.program == NULL)
         cli_usage("fuzz: one of --against and --against-program is needed");
+    q.sums = strcmp(q.operation, "dot") == 0 || strcmp(q.operation, "gemm") == 0;
+    if (!q.sums &&
+        (q.dot.model != NULL || q.bound > 0 || q.dot.length > 0 || q.dot.shape != NULL || q.dot.scales != NULL))
+        cli_usage("fuzz: --model, --bound, --length, --shape and --scales are for --op dot and gemm");
     return q;
 }
 
@@ -450,17 +465,23 @@ static external_signature choose_operation(search *s, const request *q)
     return t;
 }
 
+/* Codes of the operands have so many bytes; `in_is_spec`: numbers of SPEC are inputs. */
+static void check_types(const search *s, const external_signature *t, size_t widest, bool in_is_spec)
+{
+    if ((signature_is_code(t->in) && signature_size(t->in) < widest) ||
+        (signature_is_code(t->out) && signature_size(t->out) < fpemu_format_code_size(&s->format))) {
+        cli_usage("--signature: a type is too narrow for the codes of its format");
+    }
+    if ((t->out == EXTERNAL_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format))
+        cli_usage("--signature: f32 does not hold every value of '%s'", s->spec);
+}
+
 /* The signature asked for, or the plain one of the format. */
 static external_signature choose_signature(search *s, const request *q)
 {
     const external_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
     const bool in_is_spec = s->what->converts && t.in == EXTERNAL_F32 && !s->decodes;
-    if ((signature_is_code(t.in) && signature_size(t.in) < operand_size(s)) ||
-        (signature_is_code(t.out) && signature_size(t.out) < fpemu_format_code_size(&s->format))) {
-        cli_usage("--signature: a type is too narrow for the codes of its format");
-    }
-    if ((t.out == EXTERNAL_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format))
-        cli_usage("--signature: f32 does not hold every value of '%s'", s->spec);
+    check_types(s, &t, operand_size(s), in_is_spec);
     return t;
 }
 
@@ -503,32 +524,87 @@ static external_signature choose_tensors(const search *s, const request *q)
     t.array = true;
     if (signature_is_code(t.in) || (!t.bytes && t.out != t.in))
         cli_usage("--signature: '%s' has f32-to-f32, f64-to-f64, f32-to-bytes or f64-to-bytes", s->spec);
+    if (q->axis == 0 && t.bytes)
+        cli_usage("--axis: packed bytes are those of blocks along axis 1");
     if (FPEMU_MODE_DRAWS(s->rounding.mode))
         cli_usage("fuzz: stochastic rounding of formats with scales has no one result; test that of the elements");
     return t;
 }
 
-/* Either of them. Returns the exit status. */
+static dots start_sums(const search *s, const request *q)
+{
+    dots_request dot = q->dot;
+    if ((q->bound > 0) == (dot.model != NULL) || q->exhaustive || FPEMU_MODE_DRAWS(s->rounding.mode))
+        cli_usage("fuzz: --op %s takes either --model or --bound, no --exhaustive, and a rounding with one result",
+                  q->operation);
+    if (q->bound > 0 && (dot.scales != NULL || q->rounding.mode != NULL))
+        cli_usage("--bound: it is for sums without --scales, in any rounding");
+    dot.operation = q->operation;
+    dot.from = q->from;
+    dot.seed = q->seed;
+    dot.random = q->inputs < UINT64_MAX ? q->inputs : UINT64_C(1) << 16;
+    dot.level = 2;
+    if (q->bound > 0)
+        dot.model = "seq(fp64)"; /* which only has the operands */
+    dots d = dots_start(&dot, &s->format);
+    if (q->bound == 0)
+        dots_check(&d, &s->rounding);
+    return d;
+}
+
+static external_signature choose_sums(search *s, const request *q, const dots *d)
+{
+    external_signature t = {.tensors = true, .out = signature_code_type(fpemu_format_code_size(&s->format))};
+    size_t widest = 0;
+    bool narrow = true;
+    for (int k = 0; k < DOTS_OPERANDS; k++) {
+        const size_t size = d->all[k] > 0 ? fpemu_format_code_size(&d->format[k]) : 0;
+        widest = size > widest ? size : widest;
+        narrow = narrow && (size == 0 || fpemu_format_fits_f32(&d->format[k]));
+        t.operands += size > 0;
+    }
+    t.in = signature_code_type(widest);
+    read_signature(q, &t);
+    t.array = true;
+    if (t.bytes || (t.in == EXTERNAL_F32 && !narrow))
+        cli_usage("--signature: %s", t.bytes ? "results are no bytes" : "f32 does not hold every operand");
+    check_types(s, &t, widest, false);
+    return t;
+}
+
+/* Returns the exit status. */
+static int finish(search *s, const request *q)
+{
+    const int status = fuzz_report(s, q->json);
+    external_close(&s->other);
+    free(s->outcomes);
+    return status;
+}
+
+/* One of them. */
 static int fuzz_outcomes(search *s, const request *q, bool tensors)
 {
-    const external_signature t = tensors ? choose_tensors(s, q) : choose_law(s, q);
-    cli_check_use(&s->format, &s->rounding, t.in == EXTERNAL_F64,
+    dots d = {.changed = 0};
+    if (q->sums)
+        d = start_sums(s, q);
+    const external_signature t = q->sums ? choose_sums(s, q, &d) : tensors ? choose_tensors(s, q) : choose_law(s, q);
+    cli_check_use(&s->format, &s->rounding, t.in == EXTERNAL_F64 || q->sums,
                   t.bytes   ? FPEMU_USE_PACK
                   : tensors ? FPEMU_USE_QUANTIZE
                             : FPEMU_USE_ENCODE,
                   s->spec);
     s->other = start_external(q, t);
     s->in.seed = q->seed;
-    s->outcomes = cli_allocate(OUTCOMES, sizeof *s->outcomes);
     const bool told = q->inputs < UINT64_MAX;
-    if (tensors)
-        tensors_search(s, told ? q->inputs : UINT64_C(1) << 16, q->seed);
+    if (q->sums)
+        sums_search(s, &d, strcmp(q->operation, "gemm") == 0, q->bound);
+    else if (tensors)
+        tensors_search(s, told ? q->inputs : UINT64_C(1) << 16, q->seed, q->axis);
     else
         law_search(s, told ? q->inputs : UINT64_C(1) << 23);
-    const int status = fuzz_report_outcomes(s, q->json);
-    external_close(&s->other);
-    free(s->outcomes);
-    return status;
+    if (q->sums)
+        dots_end(&d);
+    return finish(s, q);
 }
 
 /* One thread in this process, so that it may fork at any time. */
@@ -546,15 +622,18 @@ int cmd_fuzz(int argc, char **argv)
     const request q = read_options(&c);
     cli_expect_operands(&c, 1, 1, "SPEC");
     search s = {.spec = c.operand[0], .format = cli_format(c.operand[0]), .strict_nan = q.strict_nan};
-    s.what = operation_find(q.operation, "");
+    s.what = operation_find(q.sums ? "convert" : q.operation, " dot gemm");
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
     cli_rounding_refuse_idle(&q.rounding);
     s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
     s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
+    s.outcomes = cli_allocate(OUTCOMES, sizeof *s.outcomes);
     use_one_thread();
     const bool tensors = s.format.scaling != FPEMU_SCALING_NONE;
-    if (tensors || FPEMU_MODE_DRAWS(s.rounding.mode))
+    if (q.axis != TENSORS_OF_ONE_AXIS && (!tensors || q.sums))
+        cli_usage("--axis: '%s' has no blocks", s.spec);
+    if (tensors || q.sums || FPEMU_MODE_DRAWS(s.rounding.mode))
         return fuzz_outcomes(&s, &q, tensors);
     const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);
@@ -562,6 +641,7 @@ int cmd_fuzz(int argc, char **argv)
     if (q.exhaustive && bits > 32)
         cli_usage("--exhaustive: the inputs have %u bits, more than 32", bits);
     s.other = start_external(&q, signature);
+    s.singles = true;
     s.in =
         operands_start(s.what, s.from, &s.format, depth, q.inputs < UINT64_MAX ? q.inputs : UINT64_C(1) << 20, q.seed);
     for (int k = 0; k < s.what->operands; k++) {
@@ -571,21 +651,11 @@ int cmd_fuzz(int argc, char **argv)
     s.expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
 
     search_all(&s, q.exhaustive || bits <= depth.every_bits);
-    if (s.late && fuzz_report_inputs(&s) == 0 && failure_count(&s) == 0)
-        cli_end(CLI_NOT_COMPARED, "%s gave no result before the time limit", s.other.name);
-    if (q.json)
-        fuzz_report_json(&s);
-    else
-        fuzz_report_table(&s);
-    external_close(&s.other);
     operands_end(&s.in);
     for (int k = 0; k < OPERATION_MOST; k++) {
         free(s.codes[k]);
         free(s.carrier[k]);
     }
     free(s.expected);
-    const int status = difference_count(&s) > 0 ? CLI_FAILURE : CLI_OK;
-    if (failure_any(&s) != NULL)
-        fuzz_report_failure(&s, status == CLI_OK ? CLI_NOT_COMPARED : status);
-    return status;
+    return finish(&s, &q);
 }

@@ -225,17 +225,47 @@ static bool is_signalling(const fpemu_format *format, uint64_t code)
  * below the smallest normal number, and the result inexact. To find that, the result is 2^up times larger, among
  * binary64's normal numbers; `up` is even or odd so that ties of a format without a mantissa, which look at the
  * exponent, go the same way. */
-static void judge_tininess(const bench *b, const fpemu_rounding *rounding, vector *v)
+static int tininess_up(const bench *b)
+{
+    return 64 + ((b->to.bias + 1) & 1);
+}
+
+static fpemu_format without_end(const bench *b)
+{
+    fpemu_format wide;
+    cli_check(fpemu_format_float(&wide, 11, b->to.mantissa_bits, 1023, FPEMU_SPECIALS_IEEE, 1), b->spec);
+    return wide;
+}
+
+/* Of sums the last rounding counts. */
+static void judge_sums(bench *b, const fpemu_rounding *rounding, vector *v)
+{
+    const size_t n = b->codes - b->results;
+    const fpemu_format wide = without_end(b);
+    dots_run(&b->sums, NULL, v->code, v->exact, NULL);
+    v->flags &= ~(unsigned)FLAG_UNDERFLOW;
+    for (size_t k = 0; k < n; k++) {
+        double y = ldexp(v->exact[k], tininess_up(b));
+        if (b->tininess == TININESS_AFTER)
+            y = fpemu_quantize_one_f64(&wide, rounding, y, k);
+        const bool inexact = v->exact[k] != fpemu_decode_one_f64(&b->to, v->code[b->results + k]);
+        if (inexact && fabs(y) < ldexp(fpemu_format_min_normal(&b->to), tininess_up(b)))
+            v->flags |= FLAG_UNDERFLOW;
+    }
+    for (size_t s = 0, i = 0; s < DOTS_OPERANDS; s++)
+        for (size_t k = 0; k < b->sums.all[s]; k++, i++)
+            v->flags |= is_signalling(&b->sums.format[s], v->code[i]) ? FLAG_INVALID : 0u;
+}
+
+static void judge_operation(bench *b, const fpemu_rounding *rounding, vector *v)
 {
     const fpemu_operation code = b->what->code;
     const bool root = code == FPEMU_OPERATION_SQRT,
                product = code == FPEMU_OPERATION_MUL || code == FPEMU_OPERATION_DIV || code == FPEMU_OPERATION_FMA;
-    const int up = 64 + ((b->to.bias + 1) & 1);
+    const int up = tininess_up(b);
+    const fpemu_format wide = without_end(b);
     double x[OPERATION_MOST] = {0, 0, 0}, raw[OPERATION_MOST] = {0, 0, 0}, y;
     const double *const operands[] = {&x[0], &x[1], &x[2]};
-    fpemu_format wide;
-    if (b->tininess == TININESS_OURS)
-        return;
     for (int k = 0; k < b->what->operands; k++) {
         raw[k] = fpemu_decode_one_f64(&b->from[k], v->code[k]);
         x[k] = ldexp(raw[k], root ? 2 * up : product && k == 1 ? 0 : up);
@@ -243,7 +273,6 @@ static void judge_tininess(const bench *b, const fpemu_rounding *rounding, vecto
     }
     const double none = isnan(raw[0]) || isnan(raw[1]) ? 0 : raw[0] * raw[1]; /* infinity times zero, plus NaN */
     v->flags |= code == FPEMU_OPERATION_FMA && isnan(none) ? FLAG_INVALID : 0u;
-    cli_check(fpemu_format_float(&wide, 11, b->to.mantissa_bits, 1023, FPEMU_SPECIALS_IEEE, 1), b->spec);
     if (b->tininess == TININESS_AFTER)
         operation_run(b->what, &wide, rounding, 1, operands, &y, NULL, b->spec);
     else
@@ -609,8 +638,9 @@ static void run(bench *b, const fpemu_rounding *rounding, vector *v, const uint6
         v->flags = flags_of(&stats);
     } else {
         (b->what->converts ? convert : operate)(b, rounding, v);
-        judge_tininess(b, rounding, v);
     }
+    if (b->tininess != TININESS_OURS)
+        (b->kind == SUMS ? judge_sums : judge_operation)(b, rounding, v);
 }
 
 /* The most random bits with which each result is that of none. */
@@ -849,8 +879,11 @@ static void read_tininess(bench *b, const char *option, const char *when)
         return;
     if (strcmp(when, "before") != 0 && strcmp(when, "after") != 0)
         cli_usage("--tininess: '%s' is neither before nor after", when);
-    if (b->kind != OPERATIONS || b->to.kind != FPEMU_KIND_FLOAT)
-        cli_usage("%s is for conversions and operations to floats", option);
+    const bool sums = b->kind == SUMS && b->form->print != print_testfloat;
+    if ((b->kind != OPERATIONS && !sums) || b->to.kind != FPEMU_KIND_FLOAT)
+        cli_usage("%s is for conversions and operations%s to floats", option, sums ? ", and sums," : "");
+    if (b->kind == SUMS && b->to.mantissa_bits > 50)
+        cli_usage("%s: a sum is known to 53 bits, too few for '%s'", option, b->spec);
     b->tininess = strcmp(when, "before") == 0 ? TININESS_BEFORE : TININESS_AFTER;
 }
 
@@ -877,8 +910,9 @@ static void add_random(bench *b, size_t count)
 
 static void refuse_those_of_sums(const request *q, bool tensors)
 {
-    if (q->dot.model != NULL || q->dot.scales != NULL || (q->dot.length > 0 && !tensors))
-        cli_usage("vectors: --model and --scales are for --op dot and gemm, --length for dot and formats with scales");
+    if (q->dot.model != NULL || q->dot.scales != NULL || q->dot.shape != NULL || (q->dot.length > 0 && !tensors))
+        cli_usage("vectors: --model, --scales and --shape are for --op dot and gemm, --length for dot and formats with "
+                  "scales");
 }
 
 /* How many bits a code takes. */
@@ -906,11 +940,10 @@ static void start_operation(bench *b, const request *q)
 
 static void start_sums(bench *b, const request *q)
 {
-    static const char *const names[DOTS_OPERANDS] = {"a", "b", "scale_a", "scale_b", "c"};
     b->kind = SUMS;
     b->sums = dots_start(&q->dot, &b->to);
     for (int s = 0; s < DOTS_OPERANDS; s++)
-        add_field(b, names[s], &b->sums.format[s], b->sums.format[s].bits, b->sums.all[s]);
+        add_field(b, dots_names[s], &b->sums.format[s], b->sums.format[s].bits, b->sums.all[s]);
     add_random(b, b->sums.rows * b->sums.columns);
     b->results = add_field(b, "result", &b->to, b->to.bits, b->sums.rows * b->sums.columns);
 }
@@ -944,21 +977,17 @@ static void start_tensors(bench *b, const request *q, const fpemu_format *from)
 /* What is rounded, by --op and --from. */
 static void start(bench *b, const request *q)
 {
-    const bool sums = strcmp(q->operation, "dot") == 0, products = strcmp(q->operation, "gemm") == 0;
+    const bool sums = strcmp(q->operation, "dot") == 0 || strcmp(q->operation, "gemm") == 0;
     const bool converts = strcmp(q->operation, "convert") == 0;
     const char *from = q->dot.from == NULL || strcmp(q->dot.from, "f32") == 0 ? "fp32"
                        : strcmp(q->dot.from, "f64") == 0                      ? "fp64"
                                                                               : q->dot.from;
     fpemu_format other = b->to;
-    if (q->dot.shape != NULL && !products)
-        cli_usage("vectors: --shape is for --op gemm");
     if (converts)
         other = cli_format(from);
     if (b->to.scaling != FPEMU_SCALING_NONE && other.scaling != FPEMU_SCALING_NONE)
         cli_usage("--from: '%s' and '%s' both have scales; name a format of single numbers for one", from, b->spec);
-    if (products && q->dot.length > 0)
-        cli_usage("vectors: --length is for --op dot and formats with scales; gemm takes --shape");
-    if (sums || products)
+    if (sums)
         start_sums(b, q);
     else if (converts && (b->to.scaling != FPEMU_SCALING_NONE || other.scaling != FPEMU_SCALING_NONE))
         start_tensors(b, q, &other);
@@ -990,9 +1019,8 @@ int cmd_vectors(int argc, char **argv)
     b.cover = q.cover;
     b.seed = q.dot.seed;
     b.level = q.dot.level;
+    q.dot.operation = q.operation;
     q.dot.random = random_operands[q.dot.level - 1];
-    if (strcmp(q.operation, "gemm") == 0 && q.dot.shape == NULL)
-        q.dot.shape = "2x2x4";
     fpemu_rounding roundings[MOST_MODES];
     read_roundings(&b, &q, roundings);
     if (testfloat && b.random_bits > 0)

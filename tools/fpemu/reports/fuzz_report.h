@@ -5,14 +5,7 @@
 
 #include "testing/search.h"
 
-uint64_t fuzz_report_inputs(const search *s); /* how many were compared */
-void fuzz_report_table(const search *s);
-void fuzz_report_json(const search *s);
-/* Ends the command with this status: the tested code crashed, hung or gave nonsense; what was found is printed. */
-_Noreturn void fuzz_report_failure(const search *s, int status);
-
-/* Tensors and stochastic rounding: prints what was found. Returns the exit status; ends the command where there are
- * failures. */
-int fuzz_report_outcomes(search *s, bool json);
+/* Prints what was found. Returns the exit status; ends the command where there are failures, or nothing was compared. */
+int fuzz_report(search *s, bool json);
 
 #endif

@@ -9,20 +9,22 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const difference_names[DIFFERENCES] = {"stray-bits",
-                                                   "tie",
-                                                   "subnormal",
-                                                   "underflow",
-                                                   "overflow-threshold",
-                                                   "above-max",
-                                                   "negative",
-                                                   "infinity",
-                                                   "division-by-zero",
-                                                   "invalid",
-                                                   "nan",
-                                                   "signed-zero",
-                                                   "zero",
-                                                   "normal"};
+#include "cli/number.h"
+
+static const char *const names[DIFFERENCES] = {"stray-bits",
+                                               "tie",
+                                               "subnormal",
+                                               "underflow",
+                                               "overflow-threshold",
+                                               "above-max",
+                                               "negative",
+                                               "infinity",
+                                               "division-by-zero",
+                                               "invalid",
+                                               "nan",
+                                               "signed-zero",
+                                               "zero",
+                                               "normal"};
 
 /* --------------------------------------------------------------------------------------------------- ties */
 
@@ -161,78 +163,59 @@ bool difference_stray_bits(const search *s, uint64_t code)
     return signature_is_code(s->other.signature.out) && code > s->mask;
 }
 
-/* The positive of two numbers of one size is the smaller; NaNs go by their bits. */
-static int compare_numbers(number a, number b)
+static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t code)
 {
-    const double x = fabs(a.value), y = fabs(b.value);
-    if (x != y && !isnan(x) && !isnan(y))
-        return x < y ? -1 : 1;
-    return a.code < b.code ? -1 : a.code > b.code;
+    const unsigned all = 8 * (unsigned)signature_size(type);
+    const bool in_width = format->bits >= 64 || code >> format->bits == 0;
+    return signature_is_code(type) && in_width ? format->bits : all;
 }
 
-bool difference_is_smaller(const search *s, const number *a, const number *b)
+/* "12 (0x41400000)" */
+static size_t print(char *text, size_t size, external_type type, const fpemu_format *format, number x)
 {
-    int order = 0;
-    for (int k = 0; k < s->what->operands && order == 0; k++)
-        order = compare_numbers(a[k], b[k]);
-    return order < 0;
+    char value[NUMBER_SIZE], code[NUMBER_SIZE];
+    return (size_t)snprintf(text, size, "%s (%s)", number_print(value, x.value),
+                            number_print_code(code, x.code, bits_of(type, format, x.code)));
 }
 
-void difference_take(search *s, const number operand[OPERATION_MOST], number expected, number got)
+outcome *difference_outcome(search *s, int order, const char *name, size_t i)
 {
-    double x[OPERATION_MOST];
-    for (int k = 0; k < OPERATION_MOST; k++)
+    double rank[OUTCOME_RANKS] = {0};
+    number operand[OPERATION_MOST];
+    size_t used = 0;
+    for (int k = 0; k < s->what->operands; k++) { /* the positive of two numbers of one size is the smaller */
+        operand[k] = difference_operand(s, k, i);
+        rank[2 * k] = isnan(operand[k].value) ? (double)INFINITY : fabs(operand[k].value);
+        rank[2 * k + 1] = (double)operand[k].code;
+    }
+    outcome *o = outcome_take(s, order, name, NULL, rank);
+    for (int k = 0; o != NULL && k < s->what->operands; k++) {
+        /* operands are codes of their format, also where the tested code gets their values */
+        const external_type type =
+            s->what->converts ? s->other.signature.in : signature_code_type(fpemu_format_code_size(&s->from[k]));
+        o->code[k] = operand[k].code;
+        used += (size_t)snprintf(o->input + used, sizeof o->input - used, k > 0 ? ", " : "");
+        used += print(o->input + used, sizeof o->input - used, type, &s->from[k], operand[k]);
+    }
+    return o;
+}
+
+void difference_take(search *s, size_t i, number expected, number got)
+{
+    const external_type out = s->other.signature.out;
+    number operand[OPERATION_MOST] = {{0, 0}, {0, 0}, {0, 0}};
+    double x[OPERATION_MOST] = {0, 0, 0};
+    for (int k = 0; k < s->what->operands; k++) {
+        operand[k] = difference_operand(s, k, i);
         x[k] = operand[k].value;
+    }
     const number low = {got.value, got.code & s->mask};
     const bool stray = difference_stray_bits(s, got.code) && difference_same(s, expected, low);
     const difference class =
         stray ? STRAY_BITS : classify(s, operand, operation_exact(s->what, x), expected.value, got.value);
-    finding *f = &s->found[class];
-    if (f->count++ == 0 || difference_is_smaller(s, operand, f->operand)) {
-        memcpy(f->operand, operand, sizeof f->operand);
-        f->expected = expected;
-        f->got = got;
+    outcome *o = difference_outcome(s, (int)class, names[class], i);
+    if (o != NULL) {
+        print(o->expected, sizeof o->expected, out, &s->format, expected);
+        print(o->got, sizeof o->got, out, &s->format, got);
     }
-}
-
-uint64_t difference_count(const search *s)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < DIFFERENCES; i++)
-        sum += s->found[i].count;
-    return sum;
-}
-
-/* ------------------------------------------------------------------------------------------------ outcomes */
-
-outcome *outcome_take(search *s, int order, const char *part, const char *kind, const double rank[3])
-{
-    char name[sizeof s->outcomes->name];
-    size_t i = 0;
-    int simpler = 0;
-    snprintf(name, sizeof name, "%s%s%s", part, kind != NULL ? "/" : "", kind != NULL ? kind : "");
-    while (i < s->outcomes_used && strcmp(s->outcomes[i].name, name) != 0)
-        i++;
-    outcome *o = &s->outcomes[i];
-    if (i == s->outcomes_used) {
-        s->outcomes_used++;
-        *o = (outcome){.order = order};
-        memcpy(o->name, name, sizeof name);
-        simpler = 1;
-    }
-    o->count++;
-    for (int k = 0; k < 3 && simpler == 0; k++)
-        simpler = rank[k] < o->rank[k] ? 1 : rank[k] > o->rank[k] ? -1 : 0;
-    if (simpler <= 0)
-        return NULL;
-    memcpy(o->rank, rank, sizeof o->rank);
-    return o;
-}
-
-uint64_t outcome_count(const search *s, bool failures)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < s->outcomes_used; i++)
-        sum += (s->outcomes[i].order < 0) == failures ? s->outcomes[i].count : 0;
-    return sum;
 }

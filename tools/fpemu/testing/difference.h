@@ -5,8 +5,6 @@
 
 #include "testing/search.h"
 
-extern const char *const difference_names[DIFFERENCES];
-
 /* The bits of an element of a type, as a number; codes are of `format`. */
 number difference_number(external_type type, const fpemu_format *format, uint64_t code);
 /* Element i of an array of floats or doubles becomes x. */
@@ -17,13 +15,9 @@ number difference_operand(const search *s, int k, size_t i);
 bool difference_same(const search *s, number expected, number got);
 /* A code with bits above the width of the format. */
 bool difference_stray_bits(const search *s, uint64_t code);
-/* Puts a difference into its class. */
-void difference_take(search *s, const number operand[OPERATION_MOST], number expected, number got);
-
-/* The smaller by its operands: the first that differs decides. */
-bool difference_is_smaller(const search *s, const number *a, const number *b);
-
-/* How many there were. */
-uint64_t difference_count(const search *s);
+/* outcome_take of element i of the batch, the smaller the simpler, the first operand before the second. */
+outcome *difference_outcome(search *s, int order, const char *name, size_t i);
+/* Puts a difference of that element into its class. */
+void difference_take(search *s, size_t i, number expected, number got);
 
 #endif

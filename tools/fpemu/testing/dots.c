@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dots.c - see operands.h: dot products. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include "common/shown.h"
 #include "testing/inputs.h"
 #include "testing/operands.h"
+
+const char *const dots_names[DOTS_OPERANDS] = {"a", "b", "scale_a", "scale_b", "c"};
 
 static uint64_t draw(const dots *t, unsigned stream, uint64_t i, uint64_t below)
 {
@@ -161,13 +164,14 @@ static void subnormal_operands(dots *t, size_t lane, uint64_t i)
     t->value[DOTS_C][0] = i % 4 == 0 ? subnormal_of(t, DOTS_C, i) : 0;
 }
 
-/* From a quarter of the smallest number up. */
+/* From a quarter of the smallest number up; and just below the smallest normal one, where tininess before rounding is
+ * not that after it. */
 static void subnormal_result(dots *t, size_t lane, uint64_t i)
 {
     (void)lane;
     const double step = fpemu_format_min_positive(&t->to), steps = fpemu_format_min_normal(&t->to) / step;
     const double quarters = 1 + floor((double)draw(t, 6, i, 1 << 20) * 0x1p-20 * (steps < 1024 ? 4 * steps : 4096));
-    aim(t, i, (i % 2 == 0 ? step : -step) * quarters / 4);
+    aim(t, i, (i % 2 == 0 ? step : -step) * (i % 16 < 14 ? quarters / 4 : steps - 0.125));
 }
 
 /* `special` as any operand of a product, alone and beside the same with the other sign in the next product. */
@@ -304,6 +308,15 @@ static void fill(dots *t, unsigned which, uint64_t i)
         put(t, (size_t)(i % lanes), i / lanes, cases[which].special);
 }
 
+/* The model rounds the operand before it multiplies. */
+static bool is_changed(const dots *t, int operand, uint64_t code)
+{
+    const fpemu_format *inside = operand == DOTS_A ? &t->spec.a.format : &t->spec.b.format;
+    const double x = operand <= DOTS_B ? fpemu_decode_one_f64(&t->format[operand], code) : 0;
+    return operand <= DOTS_B && inside->kind != FPEMU_KIND_INVALID && isfinite(x) &&
+           !fpemu_format_represents(inside, x);
+}
+
 void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes)
 {
     const size_t sums = sums_at_once(t);
@@ -313,9 +326,11 @@ void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes)
         for (int s = 0; s < DOTS_OPERANDS; to += t->all[s++]) {
             const bool down = s == DOTS_B || s == DOTS_SCALES_B;
             const size_t n = s == DOTS_C ? t->columns * t->count[s] : t->count[s];
-            for (size_t k = 0; k < n && p < (down ? t->columns : t->rows); k++)
-                to[s == DOTS_B ? k * t->columns + p : p * n + k] =
-                    inputs_nearest(&t->format[s], t->value[s][s == DOTS_C ? 0 : k]);
+            for (size_t k = 0; k < n && p < (down ? t->columns : t->rows); k++) {
+                const uint64_t code = inputs_nearest(&t->format[s], t->value[s][s == DOTS_C ? 0 : k]);
+                to[s == DOTS_B ? k * t->columns + p : p * n + k] = code;
+                t->changed += is_changed(t, s, code);
+            }
         }
     }
 }
@@ -370,11 +385,16 @@ dots dots_start(const dots_request *q, const fpemu_format *to)
     fpemu_format from[OPERATION_MOST];
     dots t = {.to = *to, .seed = q->seed, .random = q->random, .level = q->level, .rows = 1, .columns = 1};
     size_t length = q->length > 0 ? (size_t)q->length : 4;
+    const bool matrices = strcmp(q->operation, "gemm") == 0;
+    if (matrices && q->length > 0)
+        cli_usage("--length is for --op dot and formats with scales; gemm takes --shape");
+    if (!matrices && q->shape != NULL)
+        cli_usage("--shape is for --op gemm");
     if (q->model == NULL)
-        cli_usage("vectors: --op dot and gemm need --model MODEL, as in --model 'tc(h100,e4m3fn)'");
+        cli_usage("--op dot and gemm need --model MODEL, as in --model 'tc(h100,e4m3fn)'");
     read_model(&t, q->model);
-    if (q->shape != NULL)
-        read_shape(&t, q->shape, &length);
+    if (matrices)
+        read_shape(&t, q->shape != NULL ? q->shape : "2x2x4", &length);
     t.format[DOTS_A] = t.spec.a.format.kind != FPEMU_KIND_INVALID ? t.spec.a.format : *to;
     t.format[DOTS_B] = t.spec.b.format.kind != FPEMU_KIND_INVALID ? t.spec.b.format : *to;
     t.format[DOTS_C] = *to;
@@ -414,17 +434,27 @@ void dots_check(const dots *t, const fpemu_rounding *rounding)
 
 void dots_end(dots *t)
 {
+    if (t->changed > 0)
+        cli_warn("%" PRIu64
+                 " operands are no numbers of the model's own formats, and rounded to them first: --from can "
+                 "be left away, or ab= behind the model",
+                 t->changed);
     for (int s = 0; s < DOTS_OPERANDS; s++)
         free(t->value[s]);
+}
+
+static void decode(dots *t, const uint64_t *codes)
+{
+    for (int s = 0; s < DOTS_OPERANDS; s++)
+        for (size_t k = 0; k < t->all[s]; k++)
+            t->value[s][k] = fpemu_decode_one_f64(&t->format[s], *codes++);
 }
 
 void dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, double *y, fpemu_stats *stats)
 {
     const fpemu_gemm_shape shape = {.m = t->rows, .n = t->columns, .k = t->count[DOTS_A]};
     const bool scaled = t->count[DOTS_SCALES_A] > 0;
-    for (int s = 0; s < DOTS_OPERANDS; s++)
-        for (size_t k = 0; k < t->all[s]; k++)
-            t->value[s][k] = fpemu_decode_one_f64(&t->format[s], *codes++);
+    decode(t, codes);
     memcpy(y, t->value[DOTS_C], t->all[DOTS_C] * sizeof *y);
     fpemu_gemm_spec spec = t->spec;
     spec.out.format = rounding != NULL ? t->to : t->wide;
@@ -433,4 +463,24 @@ void dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, do
                                 scaled ? t->value[DOTS_SCALES_A] : NULL, t->value[DOTS_B],
                                 scaled ? t->value[DOTS_SCALES_B] : NULL, t->count[DOTS_C] > 0 ? 1 : 0, y, stats),
               "--op dot");
+}
+
+/* Products and sums with what their roundings lose [Ogita, Rump, Oishi 2005, Dot2]. */
+void dots_exact(dots *t, const uint64_t *codes, double *y, double *size)
+{
+    const size_t length = t->count[DOTS_A];
+    decode(t, codes);
+    for (size_t i = 0; i < t->rows * t->columns; i++) {
+        double sum = t->count[DOTS_C] > 0 ? t->value[DOTS_C][i] : 0, lost = 0;
+        size[i] = fabs(sum);
+        for (size_t k = 0; k < length; k++) {
+            const double a = t->value[DOTS_A][i / t->columns * length + k];
+            const double b = t->value[DOTS_B][k * t->columns + i % t->columns];
+            const double product = a * b, next = sum + product, part = next - sum;
+            lost += fma(a, b, -product) + ((sum - (next - part)) + (product - part));
+            sum = next;
+            size[i] += fabs(product);
+        }
+        y[i] = sum + lost;
+    }
 }

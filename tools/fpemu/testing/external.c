@@ -35,7 +35,9 @@ typedef struct external_shared {
     volatile size_t at;
     bool one_by_one; /* an array function gets arrays of one element */
     char message[200];
-    size_t width, results;                                             /* of a tensor and its result; 1: none */
+    size_t width[EXTERNAL_OPERANDS], results; /* of a tensor and its result; 1: none */
+    size_t size[EXTERNAL_SIZES];              /* that a function of tensors gets */
+    int sizes;
     double in[EXTERNAL_OPERANDS][EXTERNAL_BATCH], out[EXTERNAL_BATCH]; /* as large as any type needs */
 } external_shared;
 
@@ -116,27 +118,45 @@ static bool is_guarded(const char *copy, size_t bytes)
     return whole;
 }
 
-/* At the machine's level pointers of all types are alike, as `void *` is to C for data. 'w': it wrote outside of its
- * result, 'i': to an input, else 'y'. */
+/* At the machine's level pointers of all types are alike, as `void *` is to C for data. */
+#define FUNCTION(...) ((void (*)(__VA_ARGS__, void *, size_t))f.any)
+#define PRODUCT(...) ((void (*)(__VA_ARGS__, void *, size_t, size_t, size_t))f.any)
+typedef const void *operand;
+
+static void call(function f, int operands, int sizes, char *const x[EXTERNAL_OPERANDS], char *y,
+                 const size_t n[EXTERNAL_SIZES])
+{
+    switch (operands + EXTERNAL_OPERANDS * (sizes - 1)) {
+    case 1: FUNCTION(operand)(x[0], y, n[0]); break;
+    case 2: FUNCTION(operand, operand)(x[0], x[1], y, n[0]); break;
+    case 3: FUNCTION(operand, operand, operand)(x[0], x[1], x[2], y, n[0]); break;
+    case 4: FUNCTION(operand, operand, operand, operand)(x[0], x[1], x[2], x[3], y, n[0]); break;
+    case 5: FUNCTION(operand, operand, operand, operand, operand)(x[0], x[1], x[2], x[3], x[4], y, n[0]); break;
+    case 6: ((void (*)(operand, void *, size_t, size_t))f.any)(x[0], y, n[0], n[1]); break;
+    case 12: PRODUCT(operand, operand)(x[0], x[1], y, n[0], n[1], n[2]); break;
+    case 13: PRODUCT(operand, operand, operand)(x[0], x[1], x[2], y, n[0], n[1], n[2]); break;
+    case 14: PRODUCT(operand, operand, operand, operand)(x[0], x[1], x[2], x[3], y, n[0], n[1], n[2]); break;
+    default: PRODUCT(operand, operand, operand, operand, operand)(x[0], x[1], x[2], x[3], x[4], y, n[0], n[1], n[2]);
+    }
+}
+
+/* 'w': it wrote outside of its result, 'i': to an input, else 'y'. */
 static char call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
 {
-    const size_t bytes = n * s->results * signature_size(signature->out);
-    const size_t size = s->width * signature_size(signature->in), read = n * size;
+    const size_t bytes = n * s->results * signature_size(signature->out), element = signature_size(signature->in);
     char *out = (char *)s->out + first * s->results * signature_size(signature->out);
-    char *y = enter(EXTERNAL_OPERANDS, out, bytes), *x[EXTERNAL_OPERANDS];
+    char *y = enter(EXTERNAL_OPERANDS, out, bytes), *x[EXTERNAL_OPERANDS] = {NULL}, answer = 'y';
     for (int k = 0; k < signature->operands; k++)
-        x[k] = enter(k, (const char *)s->in[k] + first * size, read);
-    n *= s->width;
-    switch (signature->operands) {
-    case 1: ((void (*)(const void *, void *, size_t))f.any)(x[0], y, n); break;
-    case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(x[0], x[1], y, n); break;
-    default: ((void (*)(const void *, const void *, const void *, void *, size_t))f.any)(x[0], x[1], x[2], y, n); break;
-    }
+        x[k] = enter(k, (const char *)s->in[k] + first * s->width[k] * element, n * s->width[k] * element);
+    call(f, signature->operands, s->sizes, x, y, signature->tensors ? s->size : &n);
     memcpy(out, y, bytes);
-    char answer = is_guarded(y, bytes) ? 'y' : 'w';
-    for (int k = 0; k < signature->operands; k++)
-        if (!is_guarded(x[k], read) || memcmp(x[k], (const char *)s->in[k] + first * size, read) != 0)
+    if (!is_guarded(y, bytes))
+        answer = 'w';
+    for (int k = 0; k < signature->operands; k++) {
+        const size_t size = s->width[k] * element;
+        if (!is_guarded(x[k], n * size) || memcmp(x[k], (const char *)s->in[k] + first * size, n * size) != 0)
             answer = 'i';
+    }
     return answer;
 }
 
@@ -277,7 +297,9 @@ external external_library(const char *target, external_signature signature)
     const char *colon = strrchr(target, ':');
     if (colon == NULL || colon == target || colon[1] == '\0')
         cli_usage("--against: '%s' is not LIBRARY:FUNCTION", target);
-    external f = {.signature = signature, .width = 1, .results = 1, .name = target, .symbol = colon + 1};
+    external f = {.signature = signature, .width = {1, 1, 1}, .results = 1, .sizes = 1};
+    f.name = target;
+    f.symbol = colon + 1;
     const size_t length = (size_t)(colon - target);
     f.path = cli_allocate(length + 3, 1);
     snprintf(f.path, length + 3, "%.*s", (int)length, target);
@@ -297,8 +319,10 @@ static int ask_worker(external *f, size_t n, bool one_by_one, double deadline)
 {
     const uint64_t count = n;
     f->shared->at = 0;
-    f->shared->width = f->width;
+    memcpy(f->shared->width, f->width, sizeof f->width);
+    memcpy(f->shared->size, f->size, sizeof f->size);
     f->shared->results = f->results;
+    f->shared->sizes = f->sizes;
     f->shared->one_by_one = one_by_one || f->signature.tensors;
     return send(f->channel, &count, sizeof count, MSG_NOSIGNAL) == (ssize_t)sizeof count
                ? await(f, deadline, f->patience)
@@ -354,7 +378,7 @@ static external_end run_library(external *f, size_t n, double deadline)
 
 external external_program(const char *command, external_signature signature)
 {
-    external f = {.signature = signature, .width = 1, .results = 1, .name = command, .program = true};
+    external f = {.signature = signature, .width = {1, 1, 1}, .results = 1, .name = command, .program = true};
     for (int k = 0; k < signature.operands; k++)
         f.in[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));
     f.out = cli_allocate(EXTERNAL_BATCH, sizeof(double));
@@ -385,11 +409,13 @@ static void print_operand(external_type type, const void *in, size_t i, FILE *fi
 /* The operands of one result, or a tensor, a line. */
 static void print_inputs(const external *f, size_t n, FILE *file)
 {
-    const int operands = f->signature.operands;
-    for (size_t i = 0; i < n * f->width; i++) {
-        for (int k = 0; k < operands; k++) {
-            print_operand(f->signature.in, f->in[k], i, file);
-            putc(k + 1 < operands || (i + 1) % f->width != 0 ? ' ' : '\n', file);
+    const int last = f->signature.operands - 1;
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k <= last; k++) {
+            for (size_t j = 0; j < f->width[k]; j++) {
+                print_operand(f->signature.in, f->in[k], i * f->width[k] + j, file);
+                putc(k < last || j + 1 < f->width[k] ? ' ' : '\n', file);
+            }
         }
     }
     if (fflush(file) != 0)

@@ -35,9 +35,10 @@ typedef enum external_failing {
 
 typedef struct external {
     external_signature signature;
-    size_t width,
-        results;      /* elements of an input and of its result, where a function takes tensors one by one; else 1 */
-    const char *name; /* as the user wrote it */
+    size_t width[EXTERNAL_OPERANDS], results; /* elements of an input and its result, where these are tensors; else 1 */
+    size_t size[EXTERNAL_SIZES];              /* what the function is told of tensors, */
+    int sizes;                                /* so many numbers */
+    const char *name;                         /* as the user wrote it */
     void *in[EXTERNAL_OPERANDS], *out; /* room for EXTERNAL_BATCH elements each; the tested code may write anywhere */
     double patience;                   /* seconds */
     char failure[256];                 /* what happened, in printable ASCII */

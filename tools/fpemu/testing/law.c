@@ -169,7 +169,7 @@ static outcome *take(law *t, law_kind kind, law_region region, double x)
     static const char *const kinds[] = {"neighbour", "exact",         "probability",
                                         "bias",      "repeats-calls", "repeats-elements"};
     static const char *const regions[LAW_REGIONS] = {"subnormal", "normal", "end"};
-    const double rank[3] = {fabs(x), 0, 0};
+    const double rank[OUTCOME_RANKS] = {fabs(x)};
     outcome *o = outcome_take(t->s, (int)kind * LAW_REGIONS + (int)region, kinds[kind],
                               kind < LAW_CALLS ? regions[region] : NULL, rank);
     if (o != NULL)

@@ -54,13 +54,15 @@ enum { DOTS_LONGEST = 256, DOTS_WIDEST = 16 };
 
 /* What a dot product takes, in the order of the codes; matrices by rows, scales of b by its columns. */
 enum { DOTS_A, DOTS_B, DOTS_SCALES_A, DOTS_SCALES_B, DOTS_C, DOTS_OPERANDS };
+extern const char *const dots_names[DOTS_OPERANDS];
 
 /* What is asked for, of tensors too; NULL stands for what the model says, or nothing. */
 typedef struct dots_request {
+    const char *operation; /* dot or gemm; unused for tensors */
     const char *model;     /* as fpemu_gemm_parse reads it */
     const char *from;      /* formats of a, b and c: one, or two or three with commas between */
     const char *scales;    /* format of the scales of blocks */
-    const char *shape;     /* of matrices, as MxNxK */
+    const char *shape;     /* of matrices, as MxNxK; NULL: 2x2x4 */
     uint64_t length;       /* products, elements; 0: 4, a block */
     uint64_t seed, random; /* `random`: so many random ones */
     unsigned level;        /* 1 or 2: how many of each case */
@@ -75,11 +77,13 @@ typedef struct dots {
     size_t all[DOTS_OPERANDS];   /* and for all */
     double *value[DOTS_OPERANDS];
     uint64_t seed, random;
+    uint64_t changed; /* operands so far that are no numbers of the model's formats */
     unsigned level;
 } dots;
 
 /* Ends the program with a usage error where there is no such dot product. */
 dots dots_start(const dots_request *q, const fpemu_format *to);
+/* Says on stderr how many operands the model rounded before it multiplied them. */
 void dots_end(dots *t);
 /* Ends the program where the model does not go with the result's format in this rounding. */
 void dots_check(const dots *t, const fpemu_rounding *rounding);
@@ -92,6 +96,8 @@ void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes);
 /* The results, numbers of `to` or NaN: each the sum, and c, rounded to `to` by `rounding`; NULL: in binary64, rounded to
  * odd. */
 void dots_run(dots *t, const fpemu_rounding *rounding, const uint64_t *codes, double *y, fpemu_stats *stats);
+/* The exact results without scales, to about 2^-100 of the sum of all magnitudes, which is `size`. */
+void dots_exact(dots *t, const uint64_t *codes, double *y, double *size);
 
 /* ------------------------------------------------------------------------------- blocks.c: formats with scales
  *

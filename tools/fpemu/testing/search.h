@@ -38,20 +38,8 @@ typedef struct number {
     uint64_t code;
 } number;
 
-typedef struct finding {
-    uint64_t count;
-    number operand[OPERATION_MOST], expected, got;
-} finding;
-
-/* Inputs for which the tested code gave no result, by how it failed. Every failure costs a process, one that hangs the
- * whole patience. */
+/* Inputs for which the tested code gives no result. Every failure costs a process, one that hangs the whole patience. */
 enum { FAILURES_MOST = 64, FAILURES_MOST_HANGS = 3 };
-typedef struct failure {
-    uint64_t count;                 /* inputs */
-    size_t length;                  /* of the example: 1, or a batch that fails while each of its inputs passes */
-    number operand[OPERATION_MOST]; /* the example, the smallest; of a batch its first input */
-    char text[256];                 /* what happened */
-} failure;
 
 typedef struct search {
     const char *spec, *mode; /* as the user wrote them */
@@ -59,46 +47,66 @@ typedef struct search {
     fpemu_format format, from[OPERATION_MOST]; /* `from`: of the inputs; SPEC itself when its codes are decoded */
     uint64_t mask;                             /* the bits of a code of `format` */
     bool decodes, strict_nan;
+    bool singles; /* inputs are single numbers, or operands */
     fpemu_rounding rounding;
     external other;
     operands in;
     double deadline;
-    uint64_t done[INPUT_STAGES]; /* inputs that were compared, */
-    uint64_t compared;           /* and of this batch */
+    uint64_t done[INPUT_STAGES]; /* inputs that were compared */
+    input_stage stage;           /* of these */
     bool late, gave_up;
-    finding found[DIFFERENCES];
-    failure failed[EXTERNAL_FAILINGS];
-    uint64_t failing[FAILURES_MOST][OPERATION_MOST]; /* the operands of all of them, each once */
+    uint64_t failing[FAILURES_MOST][OPERATION_MOST]; /* operands without a result, */
+    size_t failings;                                 /* so many */
     uint64_t *codes[OPERATION_MOST];                 /* a batch of inputs, */
     void *carrier[OPERATION_MOST];                   /* as values where they are codes, */
     void *expected;                                  /* and its results */
-    struct outcome *outcomes;                        /* of tensors and of stochastic rounding, */
+    struct outcome *outcomes;                        /* what was found, */
     size_t outcomes_used;
     char summary[200]; /* and what was tried */
 } search;
 
-/* ------------------------------------------------------------------- tensors and stochastic rounding
- *
- * What these find is told in words. */
+/* -------------------------------------------------------------------------------------- what was found */
 
-enum { OUTCOMES = 64 };
+enum { OUTCOMES = 64, OUTCOME_RANKS = 2 * OPERATION_MOST };
 
-/* A class of differences, or of failures, with its simplest example. */
+/* A class of differences, or of failures, with its simplest example in words. */
 typedef struct outcome {
     char name[48];
     int order; /* in the report; below 0: a failure */
     uint64_t count;
-    double rank[3]; /* of the example, the smaller the simpler; the first number that differs decides */
+    double rank[OUTCOME_RANKS];    /* of the example, the smaller the simpler; the first number that differs decides */
+    uint64_t code[OPERATION_MOST]; /* of single numbers, */
+    bool alone;                    /* which fail by themselves, not in a batch alone */
     char input[400], expected[120], got[300];
 } outcome;
 
 /* Counts one more of the class, "part/kind" or "part". Returns it where this example is the simplest so far, to be
  * filled in, else NULL. */
-outcome *outcome_take(search *s, int order, const char *part, const char *kind, const double rank[3]);
+outcome *outcome_take(search *s, int order, const char *part, const char *kind, const double rank[OUTCOME_RANKS]);
 uint64_t outcome_count(const search *s, bool failures);
 
-/* tensors.c: so many tensors of one axis, of a few blocks, in a format with scales. */
-void tensors_search(search *s, uint64_t count, uint64_t seed);
+/* What is run in batches, tensors or sums, at the front of a struct that has them. */
+typedef struct trial {
+    search *s;
+    void (*give)(struct trial *t, size_t first, size_t n);    /* n of the batch to the tested code, */
+    void (*compare)(struct trial *t, size_t first, size_t n); /* and so many of their results */
+    outcome *(*take)(struct trial *t, int order, const char *part, const char *kind, size_t i); /* outcome_take of i */
+} trial;
+/* All n from `first` on are compared, or put down as without a result. False: the search is over. */
+bool trial_run(trial *t, size_t first, size_t n);
+/* The tested code on those. */
+external_end trial_try(trial *t, size_t first, size_t n);
+/* Clears bits of the n codes, the highest first, as long as `holds` says of the codes at work that what was found is
+ * still there, and for so many tries. */
+void trial_shrink(trial *t, uint64_t *codes, size_t n, int tries, bool (*holds)(trial *t));
+
+/* tensors.c: so many tensors of a few blocks, in a format with scales: of one axis, or matrices with blocks along an
+ * axis of them. */
+enum { TENSORS_OF_ONE_AXIS = -1 };
+void tensors_search(search *s, uint64_t count, uint64_t seed, int axis);
+/* sums.c: dot products and products of matrices, against their model; or, with a bound above 0, within it times the sum
+ * of all magnitudes around the exact sum. */
+void sums_search(search *s, dots *d, bool matrices, double bound);
 /* law.c: about so many roundings of numbers in all. What a right implementation with independent random bits may give
  * is bounded by Chernoff's inequality, with LAW_FALSE_ALARM divided by the number of comparisons: it fails with less
  * than that chance. */

@@ -16,13 +16,14 @@ typedef enum external_type {
     EXTERNAL_TYPES
 } external_type;
 
-enum { EXTERNAL_OPERANDS = 3 };
+enum { EXTERNAL_OPERANDS = 5, EXTERNAL_SIZES = 3 };
 
-/* OUT f(IN a), OUT f(IN a, IN b) or OUT f(IN a, IN b, IN c); or for arrays f(const IN *a, ..., OUT *y, size_t n). */
+/* OUT f(IN a), OUT f(IN a, IN b) or OUT f(IN a, IN b, IN c); or for arrays f(const IN *a, ..., OUT *y, size_t n), and
+ * as many more sizes as matrices have. */
 typedef struct external_signature {
     external_type in, out;
     bool array;
-    bool tensors, bytes; /* an array is a tensor of a format with scales; its result is packed bytes, of type u8 */
+    bool tensors, bytes; /* arrays are tensors, or the operands of sums; the result is packed bytes, of type u8 */
     int operands;        /* 1 to EXTERNAL_OPERANDS */
 } external_signature;
 

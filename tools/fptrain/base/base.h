@@ -48,8 +48,7 @@ typedef enum purpose {
     FOR_DATA = 5,
     FOR_ROUNDING = 6,
     FOR_STORING = 7,
-    FOR_GROUPS = 8,
-    FOR_CALIBRATION = 9
+    FOR_GROUPS = 8
 } purpose;
 uint64_t random_u64(uint64_t seed, purpose why, uint64_t stream, uint64_t index);
 double random_unit(uint64_t seed, purpose why, uint64_t stream, uint64_t index);   /* [0, 1), 53 bits */

@@ -53,11 +53,8 @@ void listing_free(listing *l)
     *l = (listing){NULL, 0};
 }
 
-bool listing_is_directory(const char *directory, const char *name)
+bool listing_is_directory(const char *path)
 {
     struct stat status;
-    char *path = name ? path_join(directory, name) : NULL;
-    const bool is = stat(path ? path : directory, &status) == 0 && S_ISDIR(status.st_mode);
-    free(path);
-    return is;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }

@@ -13,7 +13,6 @@ typedef struct listing {
 /* All but those that begin with a dot. False and a sentence where the directory cannot be read. */
 bool listing_read(listing *l, const char *directory, trouble *why);
 void listing_free(listing *l);
-/* Whether DIRECTORY/NAME, or DIRECTORY where the name is NULL, is a directory. */
-bool listing_is_directory(const char *directory, const char *name);
+bool listing_is_directory(const char *path);
 
 #endif

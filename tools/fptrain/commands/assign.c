@@ -11,7 +11,7 @@
 #include "commands/options.h"
 #include "common/json.h"
 #include "common/shown.h"
-#include "report/assignment_plot.h"
+#include "policies/assignment_settings.h"
 #include "run/network.h"
 
 static const char help[] =
@@ -31,7 +31,6 @@ static const char help[] =
     "      --lo-backward SPEC    of low gradients of values (default: fp(5,2,0))\n"
     "      --policy assign:TEXT  the same in one text, as for fptrain run\n"
     "      --json                as JSON\n"
-    "      --plot FILE.svg       the network as a picture\n"
     "      --config FILE, --set SECTION.KEY=VALUE\n"
     "  -h, --help\n";
 
@@ -39,7 +38,6 @@ typedef struct wish {
     settings run;
     assign_settings assign;
     model_shape shape;
-    const char *plot;
     bool json;
 } wish;
 
@@ -52,13 +50,12 @@ static void take(wish *w, const char *key, const char *value)
 
 static void read_own_options(wish *w, int argc, char **argv)
 {
-    enum { WIDTH = 256, SHAPE, CLASSES, SEED, JSON, PLOT, KEY };
+    enum { WIDTH = 256, SHAPE, CLASSES, SEED, JSON, KEY };
     static const struct option longs[] = {{"width", required_argument, NULL, WIDTH},
                                           {"shape", required_argument, NULL, SHAPE},
                                           {"classes", required_argument, NULL, CLASSES},
                                           {"order-seed", required_argument, NULL, SEED},
                                           {"json", no_argument, NULL, JSON},
-                                          {"plot", required_argument, NULL, PLOT},
                                           {"scheme", required_argument, NULL, KEY},
                                           {"ratio", required_argument, NULL, KEY},
                                           {"groups", required_argument, NULL, KEY},
@@ -83,7 +80,6 @@ static void read_own_options(wish *w, int argc, char **argv)
             break;
         case SEED: take(w, "seed", optarg); break;
         case JSON: w->json = true; break;
-        case PLOT: w->plot = options_output("assign", optarg); break;
         case KEY: take(w, longs[which].name, optarg); break;
         case 'h': fputs(help, stdout); exit(fflush(stdout) != 0);
         default: options_refuse("assign", argv[optind - 1], longs, true);
@@ -107,7 +103,6 @@ static wish read_options(int argc, char **argv)
     if (w.run.format_count)
         die("assign: the exceptions of [formats] are for runs alone");
     read_own_options(&w, argc, argv);
-    options_apart("assign", &w.run, 1, (const option_file[]){{"--plot", w.plot, OPTION_WRITES}});
     if (!assign_complete(&w.assign, &why))
         die("assign: %s", why.text);
     return w;
@@ -216,16 +211,6 @@ static void print_json(const wish *w, const assignment *a)
     json_decref(all);
 }
 
-static void write_plot(const wish *w, const assignment *a)
-{
-    char title[256];
-    trouble why;
-    snprintf(title, sizeof title, "%s, batch %d: %s, low-precision ratio %.3f", w->run.model.name, a->batch,
-             scheme_name(w->assign.choice.scheme), assignment_ratio(a));
-    if (!assign_plot(w->plot, title, a, &w->assign, &why))
-        die("assign: %s", why.text);
-}
-
 int command_assign(int argc, char **argv)
 {
     wish w = read_options(argc, argv);
@@ -242,8 +227,6 @@ int command_assign(int argc, char **argv)
         print_json(&w, a);
     else
         print_text(&w, a);
-    if (w.plot)
-        write_plot(&w, a);
     assignment_free(a);
     graph_free(g);
     settings_free(&w.run);

@@ -5,7 +5,6 @@
 #define FPTRAIN_COMMANDS_COMMANDS_H
 
 int command_run(int argc, char **argv);
-int command_demo(int argc, char **argv);
 int command_models(int argc, char **argv);
 int command_assign(int argc, char **argv);
 int command_estimate(int argc, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* data.c - fptrain data: what is there, how often each class occurs, mean and deviation, pictures. */
+/* data.c - fptrain data: what is there, how often each class occurs, mean and deviation. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,59 +9,36 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/shown.h"
-#include "data/contact_sheet.h"
 #include "data/export.h"
 #include "run/data_settings.h"
 
 static const char help[] =
     "Usage: fptrain data [WHERE] [OPTION...]\n"
-    "What a data set has: samples, classes, mean and deviation of each channel; its pictures.\n"
+    "What a data set has: samples, classes, mean and deviation of each channel.\n"
     "\n"
-    "WHERE is digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, npy:DIR,\n"
-    "images:DIR, text:FILE, tokens:FILE or a path whose content decides (default: the setting\n"
-    "data.source).\n"
+    "WHERE is digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE,\n"
+    "text:FILE, tokens:FILE or a path whose content decides (default: the setting data.source).\n"
     "\n"
-    "      --png FILE        the first samples of the training part as a picture\n"
-    "      --show            the same in the terminal, in characters of 24-bit colour\n"
-    "      --test            of the test part instead\n"
     "      --npz FILE        all samples as arrays of NumPy: x_train, y_train, x_test, y_test\n"
-    "      --columns N       samples side by side (default: 10, with --show 4)\n"
-    "      --rows N          rows of samples (default: 10, with --show 2)\n"
     "      --config FILE     settings; of these the section [data] counts\n"
     "      --set data.KEY=VALUE\n"
     "  -h, --help\n";
 
-typedef struct wish {
-    const char *png, *npz;
-    bool show, test;
-    int columns, rows;
-} wish;
-
-static wish read_options(int argc, char **argv)
+static const char *read_options(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"png", required_argument, NULL, 'p'},     {"show", no_argument, NULL, 's'},
-        {"test", no_argument, NULL, 't'},          {"npz", required_argument, NULL, 'z'},
-        {"columns", required_argument, NULL, 'c'}, {"rows", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    wish w = {NULL, NULL, false, false, 0, 0};
+        {"npz", required_argument, NULL, 'z'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    const char *npz = NULL;
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         switch (option) {
-        case 'p': w.png = options_output("data", optarg); break;
-        case 'z': w.npz = options_output("data", optarg); break;
-        case 's': w.show = true; break;
-        case 't': w.test = true; break;
-        case 'c': w.columns = options_whole("data", "columns", optarg, 1000); break;
-        case 'r': w.rows = options_whole("data", "rows", optarg, 1000); break;
+        case 'z': npz = options_output("data", optarg); break;
         case 'h': fputs(help, stdout); exit(fflush(stdout) != 0);
         default: options_refuse("data", argv[optind - 1], longs, true);
         }
     }
-    if ((w.columns || w.rows || w.test) && !w.png && !w.show)
-        die("data: --%s is for the pictures of --png and --show", w.test ? "test" : w.rows ? "rows" : "columns");
-    return w;
+    return npz;
 }
 
 static void print_shape(const dataset *d)
@@ -121,51 +98,25 @@ static void print_classes(const dataset *d)
     free(counts[1]);
 }
 
-static void show(const dataset *d, const split *from, const wish *w)
-{
-    picture p = picture_sheet(d, from, w->columns ? w->columns : 4, w->rows ? w->rows : 2);
-    picture_print(&p);
-    picture_free(&p);
-}
-
-static bool save(const dataset *d, const split *from, const wish *w, trouble *why)
-{
-    picture p = picture_sheet(d, from, w->columns ? w->columns : 10, w->rows ? w->rows : 10);
-    const bool good = picture_png(&p, w->png, why);
-    picture_free(&p);
-    return good;
-}
-
 int command_data(int argc, char **argv)
 {
     settings s;
     dataset d;
     trouble why;
     options_settings("data", &s, &argc, argv);
-    const wish w = read_options(argc, argv);
+    const char *npz = read_options(argc, argv);
     if (argc - optind > 1)
         die("data: one data set at a time, '%s' is one too many", argv[optind + 1]);
     const char *where = optind < argc ? argv[optind] : s.data.source;
-    options_apart("data", &s, 3,
-                  (const option_file[]){{"--png", w.png, OPTION_WRITES},
-                                        {"--npz", w.npz, OPTION_WRITES},
-                                        {"the data set", where, OPTION_DATA}});
+    options_apart("data", &s, 2,
+                  (const option_file[]){{"--npz", npz, OPTION_WRITES}, {"the data set", where, OPTION_DATA}});
     dataset_options options;
     if (!data_settings_read(&s, &options, &why) || !dataset_open(&d, where, &options, &why))
         die("data: %s", why.text);
-    const split *from = w.test ? &d.test : &d.train;
-    if ((w.png || w.show) && d.text)
-        die("data: a text has no pictures");
-    if ((w.png || w.show) && dataset_is_flat(&d))
-        die("data: features have no pictures");
-    if (w.npz && !dataset_export(&d, w.npz, &why))
-        die("data: %s", why.text);
-    if (w.png && !save(&d, from, &w, &why))
+    if (npz && !dataset_export(&d, npz, &why))
         die("data: %s", why.text);
     print_numbers(&d);
     print_classes(&d);
-    if (w.show)
-        show(&d, from, &w);
     dataset_free(&d);
     settings_free(&s);
     return 0;

@@ -18,9 +18,6 @@ static const char help[] =
     "  CHECKPOINT           a checkpoint, the directory of a run; or a .safetensors file with --model and --data\n"
     "      --formats F      one row: fp32; own, those of the run; a format for all parameters and values, as e4m3fn;\n"
     "                       or PATTERN=FORMAT[ ROUNDING],... as w=e4m3fn,v=fp16,conv1.*=fp32. Default: fp32 and own\n"
-    "      --calibrate N    rows with scales of whole tensors, as scaled(e4m3fn), come again with ranges found in N\n"
-    "                       batches of training data, which then stay\n"
-    "      --range HOW      how: absmax (the default), percentile:P or mse; may come again\n"
     "      --json, --csv    print that instead of the table\n"
     "      --plot FILE      SVG of the rows\n"
     "      --config, --set and the options of run change settings of the checkpoint, such as data.test_limit; those\n"
@@ -31,32 +28,15 @@ enum { MOST = 1000 };
 
 typedef struct wish {
     const char *path, *plot;
-    const char *formats[MOST], *range[MOST];
-    int rows, ranges, batches;
+    const char *formats[MOST];
+    int rows;
     bool json, csv;
 } wish;
 
-static void add(const char *what, const char **list, int *count)
-{
-    if (*count == MOST)
-        die("eval: more than %d of --%s", MOST, what);
-    list[(*count)++] = optarg;
-}
-
-static void check_range(const char *text)
-{
-    range_rule rule;
-    trouble why;
-    if (!range_rule_read(&rule, text, &why))
-        die("eval: --range: %s", why.text);
-}
-
 static void read_options(wish *w, int argc, char **argv)
 {
-    enum { FORMATS = 256, CALIBRATE, RANGE, JSON, CSV, PLOT };
+    enum { FORMATS = 256, JSON, CSV, PLOT };
     static const struct option longs[] = {{"formats", required_argument, NULL, FORMATS},
-                                          {"calibrate", required_argument, NULL, CALIBRATE},
-                                          {"range", required_argument, NULL, RANGE},
                                           {"json", no_argument, NULL, JSON},
                                           {"csv", no_argument, NULL, CSV},
                                           {"plot", required_argument, NULL, PLOT},
@@ -66,11 +46,10 @@ static void read_options(wish *w, int argc, char **argv)
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         switch (option) {
-        case FORMATS: add("formats", w->formats, &w->rows); break;
-        case CALIBRATE: w->batches = options_whole("eval", "calibrate", optarg, 1000000); break;
-        case RANGE:
-            check_range(optarg);
-            add("range", w->range, &w->ranges);
+        case FORMATS:
+            if (w->rows == MOST)
+                die("eval: more than %d of --formats", MOST);
+            w->formats[w->rows++] = optarg;
             break;
         case JSON: w->json = true; break;
         case CSV: w->csv = true; break;
@@ -83,11 +62,7 @@ static void read_options(wish *w, int argc, char **argv)
         die("eval: one CHECKPOINT expected; see 'fptrain eval --help'");
     if (w->json && w->csv)
         die("eval: --json or --csv, not both");
-    if (w->ranges && !w->batches)
-        die("eval: --range goes with --calibrate N");
     w->path = argv[optind];
-    if (!w->ranges)
-        w->range[w->ranges++] = "absmax";
     if (!w->rows) {
         w->formats[w->rows++] = "fp32";
         w->formats[w->rows++] = "own";
@@ -104,8 +79,8 @@ static void read_settings(settings *s, const checkpoint *c, bool whole, int argc
     settings_default(s);
     if (!settings_parse(s, text, strlen(text), "checkpoint", &why))
         die("eval: %s", why.text);
-    if (whole) /* the weights come from here, by their own names */
-        s->init.from[0] = s->init.map[0] = s->init.partial[0] = '\0';
+    if (whole) /* the weights come from here */
+        s->init.from[0] = s->init.partial[0] = '\0';
     else /* no default is what these weights are of */
         s->model.name[0] = s->data.source[0] = '\0';
     if (!settings_options(s, &argc, argv, &why))
@@ -115,27 +90,6 @@ static void read_settings(settings *s, const checkpoint *c, bool whole, int argc
             s->model.name[0] ? "data" : "model");
     if (s->init.from[0] || s->init.partial[0])
         die("eval: the weights are those of CHECKPOINT, all of them: init.from and init.partial are for run");
-}
-
-/* Rows by --formats, each followed by its calibrated ones. */
-static int test_all(evaluator *e, const wish *w, eval_row *row)
-{
-    trouble why;
-    int count = 0;
-    bool calibrated = w->batches == 0;
-    for (int i = 0; i < w->rows; i++) {
-        const eval_row *like = &row[count];
-        if (!evaluator_test(e, w->formats[i], &row[count++], &why))
-            die("eval: %s", why.text);
-        for (int k = 0; w->batches && k < w->ranges; k++) {
-            const bool takes = evaluator_test_calibrated(e, w->range[k], like, &row[count], &why);
-            calibrated = calibrated || takes;
-            count += takes;
-        }
-    }
-    if (!calibrated)
-        die("eval: --calibrate: no format has a scale of the whole tensor, as scaled(e4m3fn) has");
-    return count;
 }
 
 int command_eval(int argc, char **argv)
@@ -161,16 +115,16 @@ int command_eval(int argc, char **argv)
     if (!e)
         die("eval: %s", why.text);
     checkpoint_free(c);
-    if (w.batches)
-        evaluator_calibrate(e, w.batches);
-    eval_row *row = need((size_t)w.rows * (size_t)(w.ranges + 1), sizeof *row);
-    const int count = test_all(e, &w, row);
+    eval_row *row = need((size_t)w.rows, sizeof *row);
+    for (int i = 0; i < w.rows; i++)
+        if (!evaluator_test(e, w.formats[i], &row[i], &why))
+            die("eval: %s", why.text);
     const eval_table t = {.checkpoint = w.path,
                           .model = s.model.name,
                           .data = s.data.source,
                           .samples = evaluator_samples(e),
                           .text = evaluator_is_text(e),
-                          .count = count,
+                          .count = w.rows,
                           .row = row};
     if (w.json) {
         json_t *json = eval_table_json(&t);
@@ -185,8 +139,8 @@ int command_eval(int argc, char **argv)
     }
     if (w.plot && !eval_table_plot(w.plot, &t, &why))
         die("eval: %s", why.text);
-    for (int i = 0; i < count; i++)
-        eval_row_free(&row[i]);
+    for (int i = 0; i < w.rows; i++)
+        free(row[i].formats);
     free(row);
     evaluator_free(e);
     settings_free(&s);

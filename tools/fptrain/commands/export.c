@@ -17,7 +17,6 @@ static const char help[] =
     "  CHECKPOINT         a checkpoint, the directory of a run, or any .safetensors file\n"
     "  -o, --output FILE\n"
     "      --names WHOSE  torch (the default): as PyTorch's modules call them; own: as the network does\n"
-    "      --map RULES    PATTERN=REPLACEMENT,... or a file of such lines: names after that, as init.map\n"
     "  -h, --help\n"
     "\n"
     "Packed weights are unpacked. WEIGHTS in fptrain(1) has the layout of each parameter.\n";
@@ -34,13 +33,12 @@ static void check_kind(const char *output)
 
 int command_export(int argc, char **argv)
 {
-    enum { NAMES = 256, MAP };
+    enum { NAMES = 256 };
     static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
                                           {"names", required_argument, NULL, NAMES},
-                                          {"map", required_argument, NULL, MAP},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    const char *output = NULL, *whose = "torch", *rules = "";
+    const char *output = NULL, *whose = "torch";
     trouble why;
     int option;
     opterr = 0;
@@ -48,7 +46,6 @@ int command_export(int argc, char **argv)
         switch (option) {
         case 'o': output = options_output("export", optarg); break;
         case NAMES: whose = optarg; break;
-        case MAP: rules = optarg; break;
         case 'h': return fputs(help, stdout) < 0;
         default: options_refuse("export", argv[optind - 1], longs, false);
         }
@@ -61,22 +58,18 @@ int command_export(int argc, char **argv)
         die("export: --names is torch or own, not '%.50s'", whose);
 
     const char *from = argv[optind];
-    options_apart("export", NULL, 3,
-                  (const option_file[]){{"-o", output, OPTION_WRITES},
-                                        {"CHECKPOINT", from, OPTION_READS},
-                                        {"--map", strchr(rules, '=') ? NULL : rules, OPTION_READS}});
+    options_apart("export", NULL, 2,
+                  (const option_file[]){{"-o", output, OPTION_WRITES}, {"CHECKPOINT", from, OPTION_READS}});
     bool whole;
-    name_map *names = name_map_read(rules, &why);
-    checkpoint *c = names ? weights_open(from, &whole, &why) : NULL;
+    checkpoint *c = weights_open(from, &whole, &why);
     if (!c)
         die("export: %s", why.text);
     checkpoint *weights = weights_of(c, whole, &why);
     if (!weights)
         die("export: %.150s: %.340s", from, why.text);
-    if (!weights_export(weights, output, torch, names, &why))
+    if (!weights_export(weights, output, torch, &why))
         die("export: %s", why.text);
     checkpoint_free(weights);
     checkpoint_free(c);
-    name_map_free(names);
     return 0;
 }

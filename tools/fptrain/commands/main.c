@@ -21,15 +21,14 @@ typedef struct command {
 
 static const command commands[] = {
     {"run", command_run, "trains a network, as its settings say"},
-    {"demo", command_demo, "one small network in five ways, in a table and curves"},
     {"models", command_models, "the networks that have a name"},
     {"assign", command_assign, "which tensors a precision assignment makes low"},
     {"estimate", command_estimate, "how long the word lengths of MuPPET take on given hardware"},
     {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
-    {"data", command_data, "what a data set has, in numbers and pictures"},
+    {"data", command_data, "what a data set has, in numbers"},
     {"eval", command_eval, "test accuracy of one checkpoint under many formats"},
     {"export", command_export, "the weights of a checkpoint alone, as a .safetensors file"},
-    {"report", command_report, "a page, or tables and plots, that compare runs"},
+    {"report", command_report, "tables and plots that compare runs"},
     {"help", command_help, "this text; help COMMAND; help config: every key of the settings"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -97,7 +97,6 @@ static void refuse_settings(const char *command, const settings *s, const option
     for (int i = 0; i < s->config_count; i++)
         refuse_pair(command, s, a, &(option_file){"--config", s->config[i], OPTION_READS});
     refuse_pair(command, s, a, &(option_file){"--model", s->network.from, OPTION_READS});
-    refuse_pair(command, s, a, &(option_file){"init.map", s->init.map[0] ? s->init.map : NULL, OPTION_READS});
     refuse_pair(command, s, a, &(option_file){"init.from", s->init.from[0] ? s->init.from : NULL, OPTION_READS});
     if (data)
         refuse_pair(command, s, a, &(option_file){"--data", s->data.source, OPTION_DATA});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report.c - fptrain report: runs beside each other, as a page, as tables and as plots. */
+/* report.c - fptrain report: runs beside each other, as tables and as plots. */
 #include <fnmatch.h>
 #include <fpemu.h>
 #include <getopt.h>
@@ -22,12 +22,11 @@
 #include "run/occupied.h"
 
 static const char help[] =
-    "Usage: fptrain report DIR... [-o FILE] [--tables FILE] [--plots DIR] [--csv FILE]\n"
-    "Compares runs: in one HTML page that needs nothing else, with results, curves, what vanished where; in tables\n"
-    "and plots. Runs that differ in the seed alone count as one. Or hands their logs to other programs. A run that\n"
-    "has not ended, and a second one of the same seed, are told, and stand apart. What is no run is left out.\n"
+    "Usage: fptrain report DIR... [--tables FILE] [--plots DIR] [--csv FILE]\n"
+    "Compares runs in tables and plots: results, curves, what vanished where. Runs that differ in the seed alone\n"
+    "count as one. Or hands their logs to other programs. A run that has not ended, and a second one of the same\n"
+    "seed, are told, and stand apart. What is no run is left out.\n"
     "\n"
-    "  -o, --output FILE     the page\n"
     "  --tables FILE         tables in Markdown: results, with mean and range over the seeds, and figures of tensors\n"
     "  --plots DIR           each curve and each map of tensors as an SVG file\n"
     "  --csv FILE            every number of the logs: a line with run, step, name and value for each\n"
@@ -95,7 +94,7 @@ static double read_weight(const char *text)
 
 /* What is asked for; NULL: not asked for. */
 typedef struct outputs {
-    const char *page, *tables, *plots, *csv;
+    const char *tables, *plots, *csv;
 } outputs;
 
 /* Two copies of one run are refused. What is alone, though others have the same settings, is told. */
@@ -136,11 +135,6 @@ static void write_groups(const run *runs, int count, const report_choice *choice
     look_at_seeds(runs, count, false);
     look_at_seeds(runs, count, true);
     groups g = groups_make(runs, count, choice->tensors);
-    if (to->page) {
-        atomic_file out = output_open("report", to->page);
-        page_write(out.file, &g, runs, count, choice->smooth);
-        output_commit("report", &out);
-    }
     if (to->tables) {
         atomic_file out = output_open("report", to->tables);
         tables_write(out.file, &g, choice);
@@ -236,8 +230,7 @@ static int keep_runs(int count, char **path)
 int command_report(int argc, char **argv)
 {
     enum { TABLES = 256, PLOTS, CSV, TENSORS, SMOOTH, ORACLE, NOTES };
-    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
-                                          {"tables", required_argument, NULL, TABLES},
+    static const struct option longs[] = {{"tables", required_argument, NULL, TABLES},
                                           {"plots", required_argument, NULL, PLOTS},
                                           {"csv", required_argument, NULL, CSV},
                                           {"tensors", required_argument, NULL, TENSORS},
@@ -248,12 +241,11 @@ int command_report(int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     const char *tensors = NULL;
     report_choice choice = {.notes = 0};
-    outputs to = {NULL, NULL, NULL, NULL};
+    outputs to = {NULL, NULL, NULL};
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "o:h", longs, NULL)) != -1)
+    while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1)
         switch (option) {
-        case 'o': to.page = options_output("report", optarg); break;
         case TABLES: to.tables = options_output("report", optarg); break;
         case PLOTS: to.plots = options_output("report", optarg); break;
         case CSV: to.csv = options_output("report", optarg); break;
@@ -265,21 +257,17 @@ int command_report(int argc, char **argv)
         default: options_refuse("report", argv[optind - 1], longs, false);
         }
     const int count = keep_runs(argc - optind, argv + optind);
-    const bool compares = to.page || to.tables || to.plots;
+    const bool compares = to.tables || to.plots;
     if (count < 1 || (!compares && !to.csv))
-        die("report: directories of runs and -o FILE, --tables FILE, --plots DIR or --csv FILE expected");
+        die("report: directories of runs and --tables FILE, --plots DIR or --csv FILE expected");
     if (!to.tables && (choice.oracles || choice.notes))
         die("report: --oracle and --notes are for --tables");
-    if (!to.tables && !to.plots && !to.csv && tensors)
-        die("report: --tensors is for --tables, --plots and --csv");
-    if (!to.page && !to.plots && choice.smooth > 0)
-        die("report: --smooth is for -o and --plots");
-    options_apart("report", NULL, 4,
-                  (const option_file[]){{"-o", to.page, OPTION_WRITES},
-                                        {"--tables", to.tables, OPTION_WRITES},
+    if (!to.plots && choice.smooth > 0)
+        die("report: --smooth is for --plots");
+    options_apart("report", NULL, 3,
+                  (const option_file[]){{"--tables", to.tables, OPTION_WRITES},
                                         {"--csv", to.csv, OPTION_WRITES},
                                         {"--plots", to.plots, OPTION_FILLS}});
-    refuse_plot("-o", to.page, to.plots);
     refuse_plot("--tables", to.tables, to.plots);
     refuse_plot("--csv", to.csv, to.plots);
     choice.tensors = tensors ? tensors : "*.dv";

@@ -19,7 +19,7 @@ static const char help[] =
     "  --list                   the names of these experiments\n"
     "  --set SECTION.KEY=VALUE  one setting; formats are keys too: --set formats.dv=e5m2\n"
     "  --model NAME             the network; 'fptrain models' lists them; or a file NAME.net\n"
-    "  --data SOURCE            digits, shapes, mnist:DIR, npz:FILE, images:DIR, text:FILE, others that\n"
+    "  --data SOURCE            digits, shapes, mnist:DIR, npz:FILE, text:FILE, others that\n"
     "                           'fptrain data --help' names, or a path\n"
     "  --init-from FILE         weights to start from: a checkpoint, a directory of a run, a .safetensors file\n"
     "  --epochs N  --batch N  --lr RATE  --schedule NAME  --optimizer NAME\n"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/listing.h"
 #include "common/npz.h"
 #include "data/array.h"
 
@@ -25,12 +24,11 @@ static const char *const usual[][ROLES] = {
 };
 enum { USUAL = sizeof usual / sizeof *usual };
 
-/* Named arrays: of an archive, or of a directory, or a list of files. */
+/* Named arrays. */
 typedef struct shelf {
-    const char *where; /* for messages, and the directory */
+    const char *where; /* for messages */
     FILE *file;
     npz *archive;
-    bool is_list;
 } shelf;
 
 static void shelf_close(shelf *s, FILE *kept)
@@ -50,9 +48,6 @@ static bool shelf_take(shelf *s, FILE *file, const char *name, trouble *why)
 
 static bool shelf_open(shelf *s, const char *where, trouble *why)
 {
-    *s = (shelf){.where = where, .is_list = strchr(where, ',') != NULL};
-    if (s->is_list || listing_is_directory(where, NULL))
-        return true;
     FILE *file = fopen(where, "rb");
     if (!file)
         return fail(why, "%s: %s", where, strerror(errno));
@@ -76,17 +71,9 @@ static int64_t find_member(const shelf *s, const char *name)
     return -1;
 }
 
-static bool shelf_path(const shelf *s, const char *name, char *path, size_t capacity)
-{
-    char file[NAME + 8];
-    snprintf(file, sizeof file, "%s.npy", name);
-    return source_find(path, capacity, s->where, file);
-}
-
 static bool shelf_has(const shelf *s, const char *name)
 {
-    char path[4096];
-    return *name && (s->archive ? find_member(s, name) >= 0 : shelf_path(s, name, path, sizeof path));
+    return *name && find_member(s, name) >= 0;
 }
 
 static bool read_member(void *from, void *bytes, size_t size, size_t *got, trouble *why)
@@ -94,18 +81,10 @@ static bool read_member(void *from, void *bytes, size_t size, size_t *got, troub
     return npz_read(from, bytes, size, got, why);
 }
 
-/* In a list the names are paths. */
 static source *shelf_source(const shelf *s, const char *name, trouble *why)
 {
-    char text[4096];
+    char text[300];
     trouble reason;
-    if (!s->archive) {
-        snprintf(text, sizeof text, "%s", name);
-        if (s->is_list || shelf_path(s, name, text, sizeof text))
-            return source_open(text, why);
-        fail(why, "%s: no array '%s'", s->where, name);
-        return NULL;
-    }
     const int64_t i = find_member(s, name);
     snprintf(text, sizeof text, "%.200s: %.50s", s->where, name);
     if (i < 0)
@@ -157,27 +136,18 @@ static void list_arrays(const shelf *s, char *text, size_t capacity)
 {
     size_t used = 0;
     text[0] = '\0';
-    listing l = {NULL, 0};
-    if (!s->archive && !listing_read(&l, s->where, NULL))
-        return;
-    const uint64_t count = s->archive ? npz_count(s->archive) : l.count;
-    for (uint64_t i = 0; i < count && used + 70 < capacity; i++) {
-        const char *name = s->archive ? "" : l.name[i];
+    for (uint64_t i = 0; i < npz_count(s->archive) && used + 70 < capacity; i++) {
+        const char *name;
         uint64_t size;
-        if (s->archive)
-            npz_look(s->archive, i, &name, &size, NULL);
-        if (npz_is_array(name))
+        if (npz_look(s->archive, i, &name, &size, NULL) && npz_is_array(name))
             used += (size_t)snprintf(text + used, capacity - used, "%s%.*s", used ? ", " : "",
                                      (int)(strlen(name) - 4 < 60 ? strlen(name) - 4 : 60), name);
     }
-    listing_free(&l);
 }
 
 static bool find_names(const shelf *s, const char *wanted, names *n, trouble *why)
 {
     char there[300];
-    if (s->is_list)
-        return split_names(s->where, n, why);
     if (wanted && *wanted)
         return split_names(wanted, n, why);
     for (int i = 0; i < USUAL; i++) {
@@ -212,7 +182,7 @@ static bool read_pair(dataset *d, split *to, const shelf *s, const char *inputs,
 static void read_class_names(dataset *d, const shelf *s)
 {
     array a;
-    if (s->is_list || !shelf_has(s, "classes") || !shelf_array(s, "classes", &a, NULL))
+    if (!shelf_has(s, "classes") || !shelf_array(s, "classes", &a, NULL))
         return;
     if (a.header.code[0] == 'S' && a.header.dimensions == 1 && a.count == (size_t)d->classes) {
         d->own_names = need(a.count, sizeof *d->own_names);
@@ -262,17 +232,8 @@ bool arrays_open(dataset *d, const char *where, const dataset_options *options, 
     shelf s;
     if (!shelf_open(&s, where, why))
         return false;
-    snprintf(d->name, sizeof d->name, s.archive ? "npz" : "npy");
+    snprintf(d->name, sizeof d->name, "npz");
     const bool good = read_all(d, &s, options, why);
     shelf_close(&s, NULL);
     return good;
-}
-
-bool arrays_are_in(const char *directory)
-{
-    const shelf s = {.where = directory};
-    for (int i = 0; i < USUAL; i++)
-        if (shelf_has(&s, usual[i][0]) && shelf_has(&s, usual[i][1]))
-            return true;
-    return false;
 }

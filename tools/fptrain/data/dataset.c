@@ -21,9 +21,8 @@ static const double usual_share = 0.1; /* of samples, for testing */
 static const struct {
     const char *word;
     reader *open;
-} readers[] = {{"mnist:", mnist_open},       {"idx:", idx_open},    {"cifar10:", cifar10_open},
-               {"cifar100:", cifar100_open}, {"npz:", arrays_open}, {"npy:", arrays_open},
-               {"images:", pictures_open},   {"text:", text_open},  {"tokens:", tokens_open}};
+} readers[] = {{"mnist:", mnist_open}, {"idx:", idx_open},   {"cifar10:", cifar10_open}, {"cifar100:", cifar100_open},
+               {"npz:", arrays_open},  {"text:", text_open}, {"tokens:", tokens_open}};
 enum { READERS = sizeof readers / sizeof *readers };
 
 static bool open_unnamed_file(dataset *d, const char *path, const dataset_options *o, trouble *why)
@@ -49,7 +48,7 @@ static bool open_unnamed(dataset *d, const char *path, const dataset_options *o,
     if (stat(path, &status) != 0)
         return fail(why,
                     "%s: %s (a path, or one of digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, "
-                    "npz:FILE, npy:DIR, images:DIR, text:FILE, tokens:FILE)",
+                    "npz:FILE, text:FILE, tokens:FILE)",
                     path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return open_unnamed_file(d, path, o, why);
@@ -60,13 +59,7 @@ static bool open_unnamed(dataset *d, const char *path, const dataset_options *o,
     if (source_find(found, sizeof found, path, "train.bin"))
         return source_find(found, sizeof found, path, "val.bin") ? tokens_open(d, path, o, why)
                                                                  : cifar100_open(d, path, o, why);
-    if (arrays_are_in(path))
-        return arrays_open(d, path, o, why);
-    if (pictures_are_in(path))
-        return pictures_open(d, path, o, why);
-    return fail(why,
-                "%s: neither IDX files (train-images-idx3-ubyte) nor CIFAR batches (test_batch.bin, train.bin), "
-                "arrays (x_train.npy) or folders of pictures",
+    return fail(why, "%s: neither IDX files (train-images-idx3-ubyte) nor CIFAR batches (test_batch.bin, train.bin)",
                 path);
 }
 
@@ -366,8 +359,7 @@ static bool measure(dataset *d, const dataset_options *o, trouble *why)
 static bool finish_samples(dataset *d, const dataset_options *o, trouble *why)
 {
     if (d->classes < 2)
-        return fail(why, "one class alone is nothing to learn%s",
-                    strcmp(d->name, "images") == 0 ? "" : " (data.classes says how many there are)");
+        return fail(why, "one class alone is nothing to learn (data.classes says how many there are)");
     if (d->test.count == 0 && !divide(d, o, why))
         return false;
     if (o->parts)
@@ -400,14 +392,12 @@ static bool all_used(const dataset *d, const dataset_options *o, trouble *why)
     const struct {
         const char *key, *kinds;
         bool said;
-    } keys[] = {{"test", " npz npy images text tokens ", said(o->test)},
-                {"test_share", " npz npy images text tokens ", o->test_share > 0 && o->test_share != usual_share},
+    } keys[] = {{"test", " npz text tokens ", said(o->test)},
+                {"test_share", " npz text tokens ", o->test_share > 0 && o->test_share != usual_share},
                 {"steps", " text tokens ", o->steps > 0},
-                {"names", " npz npy ", said(o->names)},
-                {"layout", " npz npy ", said(o->layout)},
-                {"classes", " npz npy idx tokens ", o->classes > 0},
-                {"size", " images ", o->size > 0},
-                {"channels", " images ", said(o->channels)},
+                {"names", " npz ", said(o->names)},
+                {"layout", " npz ", said(o->layout)},
+                {"classes", " npz idx tokens ", o->classes > 0},
                 {"characters", " text ", o->utf8}};
     char kind[sizeof d->name + 2];
     snprintf(kind, sizeof kind, " %s ", d->name);

@@ -9,8 +9,8 @@
 bool dataset_part_read(const char *text, dataset_options *options, trouble *why);
 /* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
  * plain or .gz), "idx:DIR" (the same with any number of classes), "cifar10:DIR" or "cifar100:DIR" (binary batches,
- * plain, .gz or .xz, any record count), "npz:FILE" or "npy:..." (arrays.h), "images:DIR" (pictures.h), "text:FILE,..."
- * (text.h), "tokens:FILE" (tokens.h), or a bare path whose content decides. */
+ * plain, .gz or .xz, any record count), "npz:FILE", "text:FILE,..." or "tokens:FILE" (readers.h), or a bare path
+ * whose content decides. */
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
 /* The path in such a text, behind its word. */
 const char *dataset_path(const char *where);

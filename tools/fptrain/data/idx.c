@@ -161,7 +161,7 @@ bool idx_open(dataset *d, const char *where, const dataset_options *options, tro
     snprintf(directory, sizeof directory, "%s", where);
     d->c = 1;
     d->classes = classes;
-    if (listing_is_directory(where, NULL)) {
+    if (listing_is_directory(where)) {
         if (!source_find(path, sizeof path, where, "train-images-idx3-ubyte") &&
             !find_prefix(where, prefix, sizeof prefix, why))
             return false;

@@ -29,28 +29,13 @@ reader cifar10_open, cifar100_open;
 /* All records of one file, added to the split; before each are 1 byte of label, or 2 (the second counts). */
 bool cifar_read(split *to, source *s, int label_bytes, int classes, trouble *why);
 
-/* ---- Samples and labels in the arrays of NumPy. The arrays have names: of a .npz those of its members, in a directory
- * those of its .npy files (plain, .gz or .xz). By these the samples for training, their labels, and the same for testing
- * are found: x_train, y_train, x_test, y_test and a few more usual ones; or as options->names says. Without the last two
- * the data set is still to be divided.
- *
- * where: a .npz file, or a directory, or FILE,FILE or FILE,FILE,FILE,FILE with the arrays in their order. Samples for
- * testing that options->test names are of the same kind, where the first two of their arrays count. */
+/* ---- Samples and labels in the arrays of a .npz. By the names of its members the samples for training, their labels,
+ * and the same for testing are found: x_train, y_train, x_test, y_test and a few more usual ones; or as options->names
+ * says. Without the last two the data set is still to be divided. Of another .npz, which options->test names, the first
+ * two count. */
 reader arrays_open;
 /* The same for the bytes of a .npz in an open file, which stays the caller's. */
 bool arrays_from_npz(dataset *d, FILE *file, const char *name, const dataset_options *options, trouble *why);
-/* Whether a directory has such arrays. */
-bool arrays_are_in(const char *directory);
-
-/* ---- A directory in which each class is a folder of pictures. Classes are numbered by the bytes of their names, samples
- * follow class by class and by name: the order in which the system lists them does not matter. Names that begin with a
- * dot, and files that are no pictures, are passed over.
- *
- * where: folders of classes, or the folders train and test (or val, valid, validation) with folders of classes. Without
- * a part for testing, also none in options->test, the data set is still to be divided. */
-reader pictures_open;
-/* Whether a directory has folders, and no folder of folders but train, test and the like. */
-bool pictures_are_in(const char *directory);
 
 /* ---- Files of characters for models of the next one. A character is a byte, or with options->utf8 a code point; each
  * one that occurs is a class, in the order of its number. The last tenth, or options->test_share of it, is for testing,

@@ -17,7 +17,7 @@ typedef struct split {
 } split;
 
 typedef struct dataset {
-    char name[64];                 /* "mnist", "cifar10", "digits", "shapes", "text", "npz", "images", ... */
+    char name[64];                 /* "mnist", "cifar10", "digits", "shapes", "text", "npz", ... */
     int c, h, w, classes;          /* text: classes = distinct characters, c = h = w = 0 */
     const char *const *class_name; /* NULL: its number */
     char **own_names;              /* class_name, where they were read; `classes` of them */
@@ -46,8 +46,6 @@ typedef struct dataset_options {
     const char *names;            /* of arrays: "INPUTS,LABELS" or "INPUTS,LABELS,TEST INPUTS,TEST LABELS" */
     const char *layout;           /* of arrays of images: "nchw", "nhwc"; else by the extents */
     int classes;                  /* of the labels, or of token ids; 0: as many as there are */
-    int size;                     /* side to which pictures are scaled; 0: as they are */
-    const char *channels;         /* of pictures: "grey", "colour"; else as the files are */
     bool utf8;                    /* text: its characters are code points */
     const char *normalise;        /* "all": one mean for all channels; "none"; else one for each */
     const char *mean, *deviation; /* numbers instead of those of the training samples: one, or one a channel */

@@ -73,7 +73,7 @@ static bool add_paths(pieces *p, const char *where, trouble *why)
     for (const char *at = where; good; at++) {
         const size_t length = strcspn(at, ",");
         char *path = copy_text(at, length);
-        good = (listing_is_directory(path, NULL) ? add_directory : add_file)(p, path, why);
+        good = (listing_is_directory(path) ? add_directory : add_file)(p, path, why);
         free(path);
         at += length;
         if (!*at)

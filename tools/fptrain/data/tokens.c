@@ -102,7 +102,7 @@ bool tokens_open(dataset *d, const char *where, const dataset_options *o, troubl
     snprintf(d->name, sizeof d->name, "tokens");
     snprintf(train, sizeof train, "%s", where);
     snprintf(test, sizeof test, "%s", has_test ? o->test : "");
-    if (listing_is_directory(where, NULL)) {
+    if (listing_is_directory(where)) {
         if (!find_part(where, train_names, train, sizeof train))
             return fail(why, "%s: no file train.bin or train.npy, also not with .gz or .xz", where);
         has_test = has_test || find_part(where, test_names, test, sizeof test);

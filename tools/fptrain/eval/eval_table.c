@@ -27,28 +27,21 @@ static const eval_row *unrounded(const eval_table *t)
     return NULL;
 }
 
-static void label_of(const eval_row *r, char label[256])
-{
-    snprintf(label, 256, "%.180s%s%.40s", r->formats, r->range ? ", calibrated " : "", r->range ? r->range : "");
-}
-
 void eval_table_print(FILE *out, const eval_table *t)
 {
     const eval_row *base = unrounded(t);
-    char label[256];
+    char label[SHOWN_SIZE];
     int wide = 7;
     for (int i = 0; i < t->count; i++) {
-        label_of(&t->row[i], label);
-        wide = (int)strlen(label) > wide ? (int)strlen(label) : wide;
+        const int length = (int)strlen(shown(t->row[i].formats, 0, label));
+        wide = length > wide ? length : wide;
     }
     fprintf(out, "%-*s %7s %7s %10s %10s%s\n", wide, "formats", "w, bits", "v, bits", "test loss",
             t->text ? "bits/char" : "accuracy", base ? "  to fp32" : "");
     for (int i = 0; i < t->count; i++) {
         const eval_row *r = &t->row[i];
-        label_of(r, label);
-        shown_controls(label);
-        fprintf(out, "%-*s %7.4g %7.4g %10.4f %*.*f%s", wide, label, r->bits_w, r->bits_v, r->loss, t->text ? 10 : 8,
-                t->text ? 4 : 2, measure(t, r), t->text ? "" : " %");
+        fprintf(out, "%-*s %7.4g %7.4g %10.4f %*.*f%s", wide, shown(r->formats, 0, label), r->bits_w, r->bits_v,
+                r->loss, t->text ? 10 : 8, t->text ? 4 : 2, measure(t, r), t->text ? "" : " %");
         if (base)
             fprintf(out, " %+*.*f", 8, t->text ? 4 : 2, measure(t, r) - measure(t, base));
         fputc('\n', out);
@@ -57,12 +50,11 @@ void eval_table_print(FILE *out, const eval_table *t)
 
 void eval_table_csv(FILE *out, const eval_table *t)
 {
-    fprintf(out, "formats,range,bits_w,bits_v,test_loss,test_accuracy%s\n", t->text ? ",bits_a_character" : "");
+    fprintf(out, "formats,bits_w,bits_v,test_loss,test_accuracy%s\n", t->text ? ",bits_a_character" : "");
     for (int i = 0; i < t->count; i++) {
         const eval_row *r = &t->row[i];
         csv_put_field(out, r->formats);
-        fprintf(out, ",%s,%.17g,%.17g,%.17g,%.17g", r->range ? r->range : "", r->bits_w, r->bits_v, r->loss,
-                r->accuracy);
+        fprintf(out, ",%.17g,%.17g,%.17g,%.17g", r->bits_w, r->bits_v, r->loss, r->accuracy);
         if (t->text)
             fprintf(out, ",%.17g", measure(t, r));
         fputc('\n', out);
@@ -87,7 +79,6 @@ json_t *eval_table_json(const eval_table *t)
         const eval_row *r = &t->row[i];
         json_t *row = json_object();
         object_put(row, "formats", text_of(r->formats));
-        object_put(row, "range", r->range ? text_of(r->range) : json_null());
         object_put(row, "bits_w", json_of_double(r->bits_w));
         object_put(row, "bits_v", json_of_double(r->bits_v));
         object_put(row, "test_loss", json_of_double(r->loss));
@@ -119,23 +110,23 @@ static void draw_row(FILE *out, const eval_table *t, const axis *x, int i)
     const eval_row *r = &t->row[i];
     const double value = measure(t, r);
     const int y = TOP + i * LINE;
-    char label[256];
-    label_of(r, label);
-    if (strlen(label) > LABEL)
+    char label[LABEL + 1];
+    snprintf(label, sizeof label, "%s", r->formats);
+    if (strlen(r->formats) > LABEL)
         strcpy(label + LABEL - 3, "...");
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", BARS - 6, y + 11);
     svg_text(out, label);
     fprintf(out, "</text>\n");
     if (isfinite(value) && value >= 0)
-        fprintf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>", r->range ? "c" : "m", BARS,
-                y, fmax(axis_place(x, value) - BARS, 0.5), BAR);
+        fprintf(out, "<rect class=\"m\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>", BARS, y,
+                fmax(axis_place(x, value) - BARS, 0.5), BAR);
     fprintf(out, "<text x=\"%.1f\" y=\"%d\">%.*f%s</text>\n", (isfinite(value) ? axis_place(x, value) : BARS) + 4,
             y + 11, t->text ? 4 : 2, value, t->text ? "" : " %");
 }
 
 bool eval_table_plot(const char *path, const eval_table *t, trouble *why)
 {
-    static const char style[] = ".m{fill:#1f6fb5}.c{fill:#2b8a57}.grid{stroke:#ccc;stroke-width:.6}"
+    static const char style[] = ".m{fill:#1f6fb5}.grid{stroke:#ccc;stroke-width:.6}"
                                 ".base{stroke:#222;stroke-dasharray:4 3}";
     atomic_file file;
     if (!atomic_file_open(&file, path, why))
@@ -147,8 +138,7 @@ bool eval_table_plot(const char *path, const eval_table *t, trouble *why)
     svg_begin(out, &(svg_page){.width = WIDTH, .height = bottom + 44, .font_size = 11, .style = style});
     fprintf(out, "<text x=\"%d\" y=\"22\" font-size=\"13\">", LEFT);
     svg_text(out, t->model);
-    fprintf(out,
-            " under formats: %s</text>\n<text x=\"%d\" y=\"44\">%zu test samples; green: calibrated ranges</text>\n",
+    fprintf(out, " under formats: %s</text>\n<text x=\"%d\" y=\"44\">%zu test samples</text>\n",
             t->text ? "bits a character" : "test accuracy", LEFT, t->samples);
     for (double tick = 0; tick <= x.high + 1e-9 * x.step; tick += x.step)
         fprintf(

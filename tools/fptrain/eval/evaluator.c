@@ -17,7 +17,6 @@ struct evaluator {
     trainer *t;
     rule *own[2]; /* of values and parameters, as the run had them */
     bool own_master;
-    calibration *calibration;
 };
 
 /* ------------------------------------------------------------------------------------------------ making */
@@ -73,7 +72,6 @@ static bool take_data(const evaluator *e, dataset *d, const checkpoint *c, troub
 typedef struct loading {
     const evaluator *e;
     const checkpoint *c, *weights;
-    const name_map *names;
     bool whole;
 } loading;
 
@@ -81,23 +79,21 @@ typedef struct loading {
 static bool fits(void *who, trainer *t, trouble *why)
 {
     const loading *l = who;
-    return (!l->whole || take_data(l->e, &t->data, l->c, why)) && weights_fit(t->g, l->weights, l->names, NULL, why);
+    return (!l->whole || take_data(l->e, &t->data, l->c, why)) && weights_fit(t->g, l->weights, NULL, why);
 }
 
 static bool load(evaluator *e, const checkpoint *c, bool whole, trouble *why)
 {
     const settings *s = &e->settings;
-    name_map *names = name_map_read(s->init.map, why);
-    checkpoint *weights = names ? weights_of(c, whole, why) : NULL;
-    loading l = {e, c, weights, names, whole};
+    checkpoint *weights = weights_of(c, whole, why);
+    loading l = {e, c, weights, whole};
     e->t = weights ? trainer_new_if(s, fits, &l, why) : NULL;
-    bool good = e->t && weights_load(e->t, weights, names, NULL, why);
+    bool good = e->t && weights_load(e->t, weights, NULL, why);
     if (good && whole) {
         good = load_policy(e, c, why);
         set_epoch(e, c);
     }
     checkpoint_free(weights);
-    name_map_free(names);
     return good;
 }
 
@@ -133,7 +129,6 @@ void evaluator_free(evaluator *e)
 {
     if (!e)
         return;
-    calibration_free(e->calibration);
     trainer_free(e->t);
     free(e->own[0]);
     free(e->own[1]);
@@ -325,47 +320,4 @@ bool evaluator_test(evaluator *e, const char *formats, eval_row *row, trouble *w
         .formats = piece(formats, strlen(formats)), .bits_w = mean_bits(e, ROLE_W), .bits_v = mean_bits(e, ROLE_V)};
     test(e, rounds_anything(e), row);
     return true;
-}
-
-void evaluator_calibrate(evaluator *e, int batches)
-{
-    trainer *t = e->t;
-    loader from;
-    int samples;
-    calibration_free(e->calibration);
-    e->calibration = calibration_new(t->r, batches);
-    loader_open(&from, &t->data, true, t->settings->train.batch, t->settings->train.seed);
-    from.steps = t->settings->data.steps;
-    loader_epoch(&from, 0);
-    t->optimizer->unrounded = true;
-    for (int i = 0; i < batches && (samples = loader_next(&from, t->inputs, t->labels)) > 0; i++)
-        (void)graph_forward(t->g, &t->optimizer->store, calibration_observer(e->calibration), samples, t->inputs,
-                            t->labels, false, 0);
-    t->optimizer->unrounded = false;
-    loader_close(&from);
-    for (int p = 0; p < graph_params(t->g); p++)
-        calibration_weights(e->calibration, p, t->optimizer->type->master(t->optimizer, p));
-}
-
-bool evaluator_test_calibrated(evaluator *e, const char *range, const eval_row *like, eval_row *row, trouble *why)
-{
-    range_rule how;
-    *row = (eval_row){.formats = NULL};
-    if (!range_rule_read(&how, range, why) || !assign(e, like->formats, why))
-        return false;
-    if (!calibration_apply(e->calibration, &how))
-        return fail(why, "%s: no format of it has a scale of the whole tensor", like->formats);
-    *row = (eval_row){.formats = piece(like->formats, strlen(like->formats)),
-                      .range = piece(range, strlen(range)),
-                      .bits_w = like->bits_w,
-                      .bits_v = like->bits_v};
-    test(e, true, row);
-    calibration_lift(e->calibration);
-    return true;
-}
-
-void eval_row_free(eval_row *row)
-{
-    free(row->formats);
-    free(row->range);
 }

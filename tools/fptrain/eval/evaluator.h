@@ -13,12 +13,10 @@
 #define FPTRAIN_EVAL_EVALUATOR_H
 
 #include "base/checkpoint.h"
-#include "numerics/calibration.h"
 #include "run/trainer.h"
 
 typedef struct eval_row {
-    char *formats;         /* the assignment */
-    char *range;           /* of calibrated ranges how they were found; NULL: ranges of the moment */
+    char *formats;         /* the assignment; for free() */
     double bits_w, bits_v; /* a parameter, an element of a value; 32 where nothing is rounded */
     double loss, accuracy;
 } eval_row;
@@ -32,12 +30,7 @@ void evaluator_free(evaluator *e);
 bool evaluator_is_text(const evaluator *e); /* accuracy is of characters, and loss a matter of bits */
 size_t evaluator_samples(const evaluator *e);
 
-/* Tests under one assignment. false and a sentence where it is wrong. The row is to be freed. */
+/* Tests under one assignment. false and a sentence where it is wrong. */
 bool evaluator_test(evaluator *e, const char *formats, eval_row *row, trouble *why);
-/* Looks at `batches` batches of training data, without crops and flips, and at the parameters. */
-void evaluator_calibrate(evaluator *e, int batches);
-/* Tests under the assignment of the last evaluator_test with ranges so found; false: no format of it takes one. */
-bool evaluator_test_calibrated(evaluator *e, const char *range, const eval_row *like, eval_row *row, trouble *why);
-void eval_row_free(eval_row *row);
 
 #endif

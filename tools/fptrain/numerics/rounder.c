@@ -72,12 +72,8 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
     if (l->format.scaling) {
         fpemu_shape s = shape_of(r, which, index, n);
         fpemu_range range = {0};
-        s.whole = l->whole;
         if (l->format.scaling == FPEMU_SCALING_MUPPET && l->format.block == FPEMU_BLOCK_TENSOR) {
-            if (l->whole)
-                range = *l->whole;
-            else
-                fpemu_measure_f32(&l->format, n, x, &range);
+            fpemu_measure_f32(&l->format, n, x, &range);
             s = fpemu_shape_vector(n); /* one block however it lies, and no rows to go through */
             s.whole = &range;
             r->step_of[which][index] = whole_step(&l->format, &s, x);

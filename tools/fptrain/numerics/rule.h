@@ -8,10 +8,9 @@
 #include "base/base.h"
 
 typedef struct rule {
-    fpemu_format format;      /* kind 0: FP32, left alone, not counted */
-    fpemu_rounding rounding;  /* every call is told its place by (seed, step, role, index) */
-    fpemu_prepared call;      /* what rounds floats so; all zero for FP32 */
-    const fpemu_range *whole; /* of formats with a scale of the whole tensor: its range; NULL: that of the moment */
+    fpemu_format format;     /* kind 0: FP32, left alone, not counted */
+    fpemu_rounding rounding; /* every call is told its place by (seed, step, role, index) */
+    fpemu_prepared call;     /* what rounds floats so; all zero for FP32 */
 } rule;
 
 /* The rule of a spec ("fp32": left alone) and a rounding mode (NULL: rne); false where a float cannot be rounded so. */

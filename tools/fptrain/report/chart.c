@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* chart.c - curves as SVG inside of the page; colours are classes of its style sheet. */
+/* chart.c - curves as SVG; colours are classes of a style sheet. */
 #include "report/chart.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "common/axis.h"
 #include "common/svg.h"
 
-static const char alone_style[] =
+static const char style[] =
     "text{font:11px sans-serif;fill:#222}.title{font-size:13px;font-weight:600}"
     ".axis path{stroke:#bbb;fill:none;stroke-width:.7}.axis .mark{stroke:#222;stroke-dasharray:3 3}"
     ".cells rect,.cells path{fill:#1f6fb5}.cells text{font-size:10px}"
@@ -26,7 +26,7 @@ static const char alone_style[] =
 
 void report_svg_begin(FILE *out, int width, int height)
 {
-    svg_begin(out, &(svg_page){.width = width, .height = height, .font_size = 11, .style = alone_style});
+    svg_begin(out, &(svg_page){.width = width, .height = height, .font_size = 11, .style = style});
 }
 
 const chart report_charts[REPORT_CHARTS] = {
@@ -334,29 +334,10 @@ static void put_title(FILE *out, const char *title)
     fprintf(out, "<title>%s</title><text class=\"title\" x=\"%d\" y=\"18\">%s</text>\n", title, LEFT, title);
 }
 
-static void begin_figure(FILE *out, const char *title, bool alone)
+static void begin_figure(FILE *out, const char *title)
 {
-    if (alone)
-        report_svg_begin(out, WIDTH, HEIGHT);
-    else
-        fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, HEIGHT);
+    report_svg_begin(out, WIDTH, HEIGHT);
     put_title(out, title);
-}
-
-static void end_figure(FILE *out, bool alone)
-{
-    fprintf(out, "</svg>%s\n", alone ? "" : "</figure>");
-}
-
-void chart_write(FILE *out, const chart *c, const curves *of)
-{
-    if (!chart_has(of, c))
-        return;
-    const chart own = suited(c, of);
-    begin_figure(out, own.title, false);
-    put_description(out, &own, of);
-    put_frame(out, &own, of);
-    end_figure(out, false);
 }
 
 /* ------------------------------------------------------------------------------------------------ of one run */
@@ -385,13 +366,13 @@ bool has_switches(const run *r)
     return e.x0 <= e.x1;
 }
 
-void switches_write(FILE *out, const run *r, bool alone)
+void switches_write(FILE *out, const run *r)
 {
     const chart c = switches_chart;
     const extent e = switches_extent(r);
     const axis x = axis_make(0, fmax(1, r->bits.x[r->bits.count - 1]), LEFT, RIGHT);
     const axis y = axis_make(fmin(e.y0, 0), e.y1, BOTTOM, TOP);
-    begin_figure(out, c.title, alone);
+    begin_figure(out, c.title);
     put_axes(out, &c, &x, &y);
     put_curve(out, &r->p, r->p.y, &x, &y, "curve", 0);
     put_curve(out, &r->threshold, r->threshold.y, &x, &y, "curve", 1);
@@ -400,7 +381,7 @@ void switches_write(FILE *out, const run *r, bool alone)
         snprintf(text, sizeof text, "%g bits until %g", r->switched.y[i], r->switched.x[i]);
         put_mark(out, axis_place(&x, r->switched.x[i]), (int)(i % 4), true, text);
     }
-    end_figure(out, alone);
+    fprintf(out, "</svg>\n");
 }
 
 bool has_updates(const run *r)
@@ -411,7 +392,7 @@ bool has_updates(const run *r)
     return r->updated && all;
 }
 
-void updates_write(FILE *out, const run *r, bool alone)
+void updates_write(FILE *out, const run *r)
 {
     const chart c = {.title = "Updates of weights in steps of their groups (leftmost: also zero)",
                      .x_title = "log2 |update| / delta",
@@ -426,7 +407,7 @@ void updates_write(FILE *out, const run *r, bool alone)
         last--;
     const axis x = axis_make(fmin(first + UPDATE_FIRST - 1, -4), fmax(last + UPDATE_FIRST, 1), LEFT, RIGHT);
     const axis y = axis_make(0, 120 * (double)most / (double)r->updated, BOTTOM, TOP); /* room for the shares */
-    begin_figure(out, c.title, alone);
+    begin_figure(out, c.title);
     put_axes(out, &c, &x, &y);
     fprintf(out, "<g class=\"cells\">");
     for (int i = first; i <= last; i++) {
@@ -443,43 +424,25 @@ void updates_write(FILE *out, const run *r, bool alone)
                  1 << -exponent);
         put_mark(out, axis_place(&x, exponent), i, true, text);
     }
-    end_figure(out, alone);
+    fprintf(out, "</svg>\n");
 }
 
 /* ------------------------------------------------------------------------------------------------ legends */
-
-void chart_key(FILE *out, int curve)
-{
-    fprintf(out, "<svg class=\"key\" viewBox=\"0 0 30 10\" aria-hidden=\"true\"><path class=\"curve ");
-    put_colour(out, curve);
-    fprintf(out, "\" d=\"M1 5H29\"/></svg> ");
-}
 
 static int runs_of(const curves *of, int k)
 {
     return of->group ? of->group[k].count : 1;
 }
 
-void chart_legend(FILE *out, const curves *of)
+enum { NOTE = 512 };
+
+static void add_words(char text[NOTE], const char *words)
 {
-    fprintf(out, "<ul class=\"legend\">");
-    for (int k = 0; k < of->count; k++) {
-        fprintf(out, "<li>");
-        chart_key(out, k);
-        svg_text(out, of->run[k].name);
-        if (runs_of(of, k) > 1)
-            fprintf(out, " (%d runs)", runs_of(of, k));
-        fprintf(out, "</li>");
-    }
-    fprintf(out, "</ul>\n");
+    snprintf(text + strlen(text), NOTE - strlen(text), "%s%s", text[0] ? " " : "", words);
 }
 
-static void add_words(char text[CHART_NOTE], const char *words)
-{
-    snprintf(text + strlen(text), CHART_NOTE - strlen(text), "%s%s", text[0] ? " " : "", words);
-}
-
-const char *chart_note(const curves *of, char text[CHART_NOTE])
+/* About bands, smoothing and points that were left out; empty where there is nothing to say. */
+static void make_note(const curves *of, char text[NOTE])
 {
     bool several = false, many = false;
     char smoothed[160];
@@ -501,7 +464,6 @@ const char *chart_note(const curves *of, char text[CHART_NOTE])
     if (many)
         add_words(text,
                   "Of neighbouring points that the paper cannot tell apart the lowest and the highest are drawn.");
-    return text;
 }
 
 /* Room for the longest name, from its bytes: as many columns as fit. */
@@ -568,27 +530,18 @@ static int put_note(FILE *out, const char *note, int top)
     return lines;
 }
 
-void charts_write_alone(FILE *out, int charts, const chart *c, const curves *of)
+void chart_write(FILE *out, const chart *c, const curves *of)
 {
-    char note[CHART_NOTE];
+    char note[NOTE];
     curves told = *of;
-    bool noisy = false;
-    for (int i = 0; i < charts; i++)
-        noisy = noisy || c[i].noisy;
-    told.smooth = noisy ? of->smooth : 0;
-    const int legend_top = charts * HEIGHT + 12, note_top = legend_top + legend_height(of) + 4;
-    chart_note(&told, note);
+    const chart own = suited(c, of);
+    const int legend_top = HEIGHT + 12, note_top = legend_top + legend_height(of) + 4;
+    told.smooth = c->noisy ? of->smooth : 0;
+    make_note(&told, note);
     report_svg_begin(out, WIDTH, note_top + 15 * put_note(NULL, note, 0));
-    for (int i = 0; i < charts; i++) {
-        if (!chart_has(of, &c[i]))
-            continue;
-        fprintf(out, "<g transform=\"translate(0 %d)\">", i * HEIGHT);
-        const chart own = suited(&c[i], of);
-        put_title(out, own.title);
-        put_description(out, &own, of);
-        put_frame(out, &own, of);
-        fprintf(out, "</g>\n");
-    }
+    put_title(out, own.title);
+    put_description(out, &own, of);
+    put_frame(out, &own, of);
     put_legend(out, of, legend_top);
     put_note(out, note, note_top);
     fprintf(out, "</svg>\n");

@@ -15,8 +15,8 @@ typedef struct chart {
     bool wide;  /* logarithmic where the highest is more than 100 times the lowest, and all are above zero */
 } chart;
 
-/* Those of every report; the last two, over the chosen tensors, are plots alone. */
-enum { REPORT_CHARTS = 7, PAGE_CHARTS = 5 };
+/* Those of every report; the last two are over the chosen tensors. */
+enum { REPORT_CHARTS = 7 };
 extern const chart report_charts[REPORT_CHARTS];
 
 /* What is drawn: a curve of each run, in the colours of the legend. */
@@ -29,27 +29,17 @@ typedef struct curves {
 } curves;
 curves curves_of(const groups *g, double smooth);
 
-bool chart_has(const curves *of, const chart *c);              /* whether there is anything to draw */
-void chart_write(FILE *out, const chart *c, const curves *of); /* nothing where there is not */
-/* A list of HTML with the colours and names of the curves. */
-void chart_legend(FILE *out, const curves *of);
-/* A piece of a curve in its colour, for the line of a table. */
-void chart_key(FILE *out, int curve);
-/* Sentences about bands, smoothing and points that were left out, without mark-up; empty where there is nothing to
- * say. */
-enum { CHART_NOTE = 512 };
-const char *chart_note(const curves *of, char text[CHART_NOTE]);
+bool chart_has(const curves *of, const chart *c); /* whether there is anything to draw */
+/* A file of its own, with the legend; where there is anything to draw. */
+void chart_write(FILE *out, const chart *c, const curves *of);
 
-/* The start of an SVG file that stands outside of the page, with a style sheet of its own. */
+/* The start of an SVG file with the style sheet of charts. */
 void report_svg_begin(FILE *out, int width, int height);
-/* A file of its own: the charts below one another, with the legend. */
-void charts_write_alone(FILE *out, int charts, const chart *c, const curves *of);
 
-/* Of one run, where the log has them: p and threshold with the switches; how large updates were. alone: a file of its
- * own, else a figure of the page. */
+/* Of one run, where the log has them: p and threshold with the switches; how large updates were. */
 bool has_switches(const run *r);
 bool has_updates(const run *r);
-void switches_write(FILE *out, const run *r, bool alone);
-void updates_write(FILE *out, const run *r, bool alone);
+void switches_write(FILE *out, const run *r);
+void updates_write(FILE *out, const run *r);
 
 #endif

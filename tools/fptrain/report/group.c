@@ -234,7 +234,6 @@ static void average_track(track *mean, const group *g, const track *first)
         mean->elements += own[k]->elements;
         mean->overflow += own[k]->overflow;
         mean->underflow += own[k]->underflow;
-        mean->nan += own[k]->nan;
         if (own[k]->exponents && !mean->exponents)
             mean->exponents = need(BINS, sizeof *mean->exponents);
         for (int i = 0; own[k]->exponents && i < BINS; i++)
@@ -333,7 +332,6 @@ static void make_mean(run *mean, const group *g)
 {
     const run *first = g->member[0];
     *mean = (run){.settings = first->settings,
-                  .last_loss = NAN,
                   .best = NAN,
                   .last = NAN,
                   .last_fp32 = NAN,

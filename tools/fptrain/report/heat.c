@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* heat.c - maps with a row for each tensor, as SVG inside of the page or in files of their own. */
+/* heat.c - maps with a row for each tensor, as SVG files. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -201,13 +201,6 @@ static void put_heat(FILE *out, const heat *h)
 }
 
 void heat_write(FILE *out, const heat *h)
-{
-    fprintf(out, "<figure><svg class=\"heat\" viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, bottom_of(h));
-    put_heat(out, h);
-    fprintf(out, "</svg></figure>\n");
-}
-
-void heat_write_alone(FILE *out, const heat *h)
 {
     report_svg_begin(out, WIDTH, bottom_of(h));
     put_heat(out, h);

@@ -29,7 +29,6 @@ typedef struct heat {
     shade shade;
 } heat;
 void heat_write(FILE *out, const heat *h);
-void heat_write_alone(FILE *out, const heat *h); /* a file of its own */
 
 /* What vanished, by which scale gradients were multiplied, and which exponents there were, in at most so many columns;
  * tensors: only those, NULL: all. False: there is nothing to show. For heat_free. */

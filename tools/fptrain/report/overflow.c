@@ -51,16 +51,8 @@ bool has_overflows(const run *r)
     return choose(r, line) > 0;
 }
 
-void overflows_write(FILE *out, const run *r, bool alone)
+void overflows_write(FILE *out, const run *r)
 {
     run line[MOST];
-    const curves five = {.count = choose(r, line), .run = line};
-    if (alone) {
-        charts_write_alone(out, 1, &look, &five);
-        return;
-    }
-    fprintf(out, "<div>");
-    chart_write(out, &look, &five);
-    chart_legend(out, &five);
-    fprintf(out, "</div>\n");
+    chart_write(out, &look, &(curves){.count = choose(r, line), .run = line});
 }

@@ -49,7 +49,7 @@ static bool write_chart(const char *directory, const curves *of, const chart *c,
         return true;
     if (!begin_plot(&out, directory, c->file, NULL, 0, why))
         return false;
-    charts_write_alone(out.file, 1, c, of);
+    chart_write(out.file, c, of);
     return atomic_file_commit(&out, why);
 }
 
@@ -62,12 +62,12 @@ static bool write_heat(const char *directory, const groups *g, int k, heat_kind 
         return true;
     const bool open = begin_plot(&out, directory, names[kind], g, k, why);
     if (open)
-        heat_write_alone(out.file, &h);
+        heat_write(out.file, &h);
     heat_free(&h);
     return open && atomic_file_commit(&out, why);
 }
 
-typedef void (*drawing)(FILE *out, const run *r, bool alone);
+typedef void (*drawing)(FILE *out, const run *r);
 
 static bool write_figure(const char *directory, const groups *g, int k, const char *name, const run *of, drawing draw,
                          trouble *why)
@@ -75,7 +75,7 @@ static bool write_figure(const char *directory, const groups *g, int k, const ch
     atomic_file out;
     if (!begin_plot(&out, directory, name, g, k, why))
         return false;
-    draw(out.file, of, true);
+    draw(out.file, of);
     return atomic_file_commit(&out, why);
 }
 

@@ -122,7 +122,6 @@ static void add_tensor(void *to, json_t *tensor)
     t->elements += elements;
     t->overflow += whole(tensor, "overflow");
     t->underflow += underflow;
-    t->nan += whole(tensor, "nan");
     if (elements > 0)
         series_add(&t->underflow_share, step, (double)underflow / (double)elements);
     if (elements > 0)
@@ -158,8 +157,7 @@ static void add_policy(run *r, const json_t *line)
 static void add_step(run *r, const json_t *line, double step)
 {
     r->skipped = whole(line, "skipped_so_far");
-    r->last_loss = number(line, "loss");
-    series_add(&r->loss, step, r->last_loss);
+    series_add(&r->loss, step, number(line, "loss"));
     series_add(&r->scale, step, number(line, "scale"));
     add_updates(r, json_object_get(line, "updates"), step);
 }
@@ -169,10 +167,8 @@ static void add_epoch(run *r, const json_t *line, double step)
     r->test_loss = number(line, "test_loss");
     r->last = number(line, "test_accuracy");
     r->last_fp32 = number(line, "test_accuracy_fp32");
-    if (!(r->best >= r->last)) {
+    if (!(r->best >= r->last))
         r->best = r->last;
-        r->best_epoch = (int)whole(line, "epoch");
-    }
     series_add(&r->accuracy, step, r->last);
     series_add(&r->accuracy_fp32, step, r->last_fp32);
 }
@@ -183,7 +179,6 @@ static void add_line(void *to, const log_line *in)
     const json_t *line = in->line;
     const double step = (double)whole(line, "step");
     r->steps = whole(line, "step");
-    r->seconds = isnan(number(line, "seconds")) ? r->seconds : number(line, "seconds");
     log_tensors(in, add_tensor, r);
     if (json_object_get(line, "test_accuracy"))
         add_epoch(r, line, step);
@@ -201,7 +196,6 @@ static bool read_summary(run *r, const char *directory, trouble *why)
     json_t *summary = there ? json_read_path(path, RECORD_LARGEST, why) : NULL;
     free(path);
     r->ended = there;
-    r->finished = json_is_true(json_object_get(summary, "finished"));
     r->notes = json_incref(json_object_get(summary, "notes"));
     if (json_is_integer(json_object_get(summary, "skipped"))) /* those after the last step of the log too */
         r->skipped = whole(summary, "skipped");
@@ -217,12 +211,8 @@ static bool read_summary(run *r, const char *directory, trouble *why)
 bool run_load(run *r, const char *directory, trouble *why)
 {
     char *path = path_join(directory, "settings.ini");
-    *r = (run){.name = copy_text(directory, strlen(directory)),
-               .last_loss = NAN,
-               .best = NAN,
-               .last = NAN,
-               .last_fp32 = NAN,
-               .test_loss = NAN};
+    *r = (run){
+        .name = copy_text(directory, strlen(directory)), .best = NAN, .last = NAN, .last_fp32 = NAN, .test_loss = NAN};
     settings_default(&r->settings);
     const bool good = settings_read(&r->settings, path, why) && log_read(directory, add_line, r, &r->id, why) &&
                       read_summary(r, directory, why);

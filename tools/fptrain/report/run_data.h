@@ -28,7 +28,7 @@ enum { LOWEST = -160, BINS = 320 };
 /* All lines of one tensor. */
 typedef struct track {
     char *name, *role;
-    uint64_t elements, overflow, underflow, nan;
+    uint64_t elements, overflow, underflow;
     series underflow_share, outside_share; /* over the steps; outside: (clipped + infinite) / elements */
     series alpha, deviation, quantile;     /* of gradients, over the steps */
     uint64_t *exponents;                   /* BINS counts; NULL: the log has none */
@@ -39,11 +39,10 @@ typedef struct run {
     char *name; /* the directory */
     char *id;   /* of the first line of its log; NULL: the log has none */
     settings settings;
-    bool ended, finished; /* ended: has a summary */
+    bool ended; /* has a summary */
     uint64_t steps, skipped;
-    double seconds, last_loss, best, last, last_fp32; /* accuracies; NaN: none in the log */
-    double test_loss;                                 /* the last; it is among the notes too */
-    int best_epoch;
+    double best, last, last_fp32; /* accuracies; NaN: none in the log */
+    double test_loss;             /* the last; it is among the notes too */
     series loss, scale, accuracy, accuracy_fp32;
     series p, threshold, bits; /* over policy epochs; NaN: not defined then */
     series switched;           /* after this policy epoch, from so many bits */

@@ -148,7 +148,8 @@ void shared_each(const groups *g, shared_put *put, void *to)
             continue;
         snprintf(name, sizeof name, "%s.%s", key.section, key.key);
         settings_value(first, i, text);
-        put(to, name, text, strcmp(text, key.normal) == 0 && !always_told(name));
+        if (strcmp(text, key.normal) != 0 || always_told(name))
+            put(to, name, text);
     }
     for (int i = 0; i < first->format_count; i++) {
         const format_line *f = &first->formats[i];
@@ -156,6 +157,6 @@ void shared_each(const groups *g, shared_put *put, void *to)
             continue;
         snprintf(name, sizeof name, "formats.%s", f->pattern);
         snprintf(text, sizeof text, "%s%s%s", f->spec, f->mode ? " " : "", f->mode ? f->mode : "");
-        put(to, name, text, false);
+        put(to, name, text);
     }
 }

@@ -19,9 +19,9 @@ bool shared_format(const groups *g, const format_line *line);
 bool formats_tell(const groups *g);
 const char *formats_in_short(const settings *s); /* of a run without a line of its own, in a word */
 
-/* Calls `put` with what all share: NAME = VALUE of settings, with `normal` where that is the default (model and data are
- * told as if it never were), then lines of formats. */
-typedef void shared_put(void *to, const char *name, const char *value, bool normal);
+/* Calls `put` with what all share beside the defaults: NAME = VALUE of settings, model and data always, then lines of
+ * formats. */
+typedef void shared_put(void *to, const char *name, const char *value);
 void shared_each(const groups *g, shared_put *put, void *to);
 
 #endif

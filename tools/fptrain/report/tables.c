@@ -105,11 +105,9 @@ typedef struct list {
     int count;
 } list;
 
-static void put_shared(void *to, const char *name, const char *value, bool normal)
+static void put_shared(void *to, const char *name, const char *value)
 {
     list *l = to;
-    if (normal)
-        return;
     put_word(l->out, "- ", name, " = ");
     put_word(l->out, "", value, "\n");
     l->count++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* views.h - a comparison as one HTML page, as tables in Markdown and as SVG files. */
+/* views.h - a comparison as tables in Markdown and as SVG files. */
 #ifndef FPTRAIN_REPORT_VIEWS_H
 #define FPTRAIN_REPORT_VIEWS_H
 
@@ -15,15 +15,12 @@ typedef struct report_choice {
     double *oracle_smallest; /* and their smallest positive values */
 } report_choice;
 
-/* The page has not a word from elsewhere; smooth: as in curves (chart.h). */
-void page_write(FILE *out, const groups *g, const run *runs, int count, double smooth);
 void tables_write(FILE *out, const groups *g, const report_choice *choice);
 /* A file for each curve and each map in the directory, which is made. */
 bool plots_write(const char *directory, const groups *g, const report_choice *choice, trouble *why);
 
-/* The values and parameters of a run of which most lay out of range, where the log has them. alone: a file of its own,
- * else a figure of the page. */
+/* The values and parameters of a run of which most lay out of range, where the log has them. */
 bool has_overflows(const run *r);
-void overflows_write(FILE *out, const run *r, bool alone);
+void overflows_write(FILE *out, const run *r);
 
 #endif

@@ -25,8 +25,6 @@ bool data_settings_read(const settings *s, dataset_options *options, trouble *wh
                                  .names = s->data.names,
                                  .layout = s->data.layout,
                                  .classes = s->data.classes,
-                                 .size = s->data.size,
-                                 .channels = s->data.channels,
                                  .utf8 = strcmp(s->data.characters, "utf8") == 0,
                                  .normalise = s->data.normalise,
                                  .mean = s->data.mean,

@@ -98,12 +98,11 @@ static bool may_go_on(const settings *s, trouble *why)
     return is_same(s, !stands, why);
 }
 
-/* Whether the file is one that the settings [init] name. */
+/* Whether the file is what the settings [init] name. */
 static bool starts_from(const settings *s, const char *path)
 {
     char *checkpoint = path_join(s->init.from, RUN_CHECKPOINT); /* of a directory */
-    const bool same = s->init.from[0] && (same_target(s->init.from, path) || same_target(checkpoint, path) ||
-                                          (s->init.map[0] && same_target(s->init.map, path)));
+    const bool same = s->init.from[0] && (same_target(s->init.from, path) || same_target(checkpoint, path));
     free(checkpoint);
     return same;
 }

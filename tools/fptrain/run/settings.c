@@ -52,7 +52,7 @@ static const row rows[] = {
     ROW(model, last, REAL, "1",
         "multiplies the first weights of the last layer; near 0 first losses are ln(classes)", .high = 1),
     ROW(data, source, TEXT, "digits",
-        "digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, npy:DIR, images:DIR, text:FILE, "
+        "digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, text:FILE, "
         "tokens:FILE or a path", .option = "--data"),
     ROW(data, seed, COUNT, "1", "of generated data, and of the choices by part and limits"),
     ROW(data, train_count, COUNT, "0", "generated training samples; 0: 10000", .high = 1e7),
@@ -69,17 +69,12 @@ static const row rows[] = {
     ROW(data, test_share, REAL, "0.1",
         "else so many of all are for testing, where the files do not say", .low = 0.0001, .high = 0.9),
     ROW(data, names, TEXT, "",
-        "of the arrays in npz:FILE and npy:DIR: INPUTS,LABELS or INPUTS,LABELS,TEST INPUTS,TEST LABELS; empty: "
+        "of the arrays in npz:FILE: INPUTS,LABELS or INPUTS,LABELS,TEST INPUTS,TEST LABELS; empty: "
         "x_train,y_train,x_test,y_test and the like"),
     ROW(data, layout, CHOICE, "auto",
         "of arrays of images: where the channels are; auto: where there are 1, 3 or 4", .choices = "auto nchw nhwc"),
     ROW(data, classes, WHOLE, "0",
-        "of npz, npy, idx and tokens: how many there are; 0: as many as the files show", .high = 65536),
-    ROW(data, size, WHOLE, "0",
-        "of images:DIR: side to which the square in the middle of each is scaled; 0: all are of one "
-        "size", .high = 4096),
-    ROW(data, channels, CHOICE, "auto",
-        "of images:DIR; auto: colour where a file has it", .choices = "auto grey colour"),
+        "of npz, idx and tokens: how many there are; 0: as many as the files show", .high = 65536),
     ROW(data, characters, CHOICE, "bytes", "of text: what a character is", .choices = "bytes utf8"),
     ROW(data, normalise, CHOICE, "channel",
         "by mean and deviation of the training samples: of each channel or feature, or of all "
@@ -144,7 +139,6 @@ static const row rows[] = {
     ROW(init, from, TEXT, "",
         "weights to start from: a checkpoint, a directory of a run or a .safetensors file; empty: drawn by the "
         "seed", .option = "--init-from"),
-    ROW(init, map, TEXT, "", "names there to names here: PATTERN=REPLACEMENT,... or a file of such lines; see WEIGHTS"),
     ROW(init, partial, TEXT, "",
         "patterns of parameters, with commas between, that may be missing there or have another shape"),
     ROW(output, directory, TEXT, "",

@@ -37,10 +37,10 @@ typedef struct settings {
         char part[32];
         int pad, crop, steps;
         bool flip;
-        char test[SETTINGS_TEXT], names[SETTINGS_TEXT], layout[16], channels[16], characters[16], normalise[16];
+        char test[SETTINGS_TEXT], names[SETTINGS_TEXT], layout[16], characters[16], normalise[16];
         char mean[SETTINGS_TEXT], deviation[SETTINGS_TEXT];
         double test_share;
-        int classes, size;
+        int classes;
     } data;
     struct {
         int epochs, batch, micro_batches, warmup, threads;
@@ -68,7 +68,7 @@ typedef struct settings {
         char clipping[16], no_clip[128], no_decay[128];
     } optimizer;
     struct {
-        char from[SETTINGS_TEXT], map[SETTINGS_TEXT], partial[SETTINGS_TEXT];
+        char from[SETTINGS_TEXT], partial[SETTINGS_TEXT];
     } init;
     struct {
         char directory[SETTINGS_TEXT];

@@ -141,6 +141,8 @@ checkpoint *weights_of(const checkpoint *c, bool whole, trouble *why)
 
 /* ------------------------------------------------------------------------------------------------ PyTorch's names */
 
+enum { NAME_TEXT = 256 }; /* room for a name, with its zero */
+
 typedef bool has_name(const void *from, const char *name);
 
 static bool ends_in(const char *name, const char *what, size_t *before)
@@ -151,24 +153,24 @@ static bool ends_in(const char *name, const char *what, size_t *before)
 }
 
 /* The name in PyTorch of what is ours by `name`. What is an LSTM's is told by its neighbour `recurrent`. */
-static void torch_name(const char *name, has_name *has, const void *from, char to[NAME_MAP_TEXT])
+static void torch_name(const char *name, has_name *has, const void *from, char to[NAME_TEXT])
 {
     static const char *const plain[][2] = {
         {"scale", "weight"}, {"shift", "bias"}, {"mean", "running_mean"}, {"variance", "running_var"}};
     static const char *const lstm[][2] = {
         {"weight", "weight_ih_l0"}, {"recurrent", "weight_hh_l0"}, {"bias", "bias_ih_l0"}};
-    char recurrent[NAME_MAP_TEXT + 16];
+    char recurrent[NAME_TEXT + 16];
     size_t before;
-    snprintf(to, NAME_MAP_TEXT, "%s", name);
+    snprintf(to, NAME_TEXT, "%s", name);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (ends_in(name, plain[i][0], &before))
-            snprintf(to, NAME_MAP_TEXT, "%.*s.%s", (int)before, name, plain[i][1]);
+            snprintf(to, NAME_TEXT, "%.*s.%s", (int)before, name, plain[i][1]);
     for (size_t i = 0; i < sizeof lstm / sizeof *lstm; i++) {
         if (!ends_in(name, lstm[i][0], &before))
             continue;
         snprintf(recurrent, sizeof recurrent, "%.*s.recurrent", (int)before, name);
         if (has(from, recurrent))
-            snprintf(to, NAME_MAP_TEXT, "%.*s.%s", (int)before, name, lstm[i][1]);
+            snprintf(to, NAME_TEXT, "%.*s.%s", (int)before, name, lstm[i][1]);
     }
 }
 
@@ -189,7 +191,7 @@ static void put_renamed(checkpoint *to, const checkpoint_array *a, const char *n
 static void put_extra(checkpoint *to, const checkpoint_array *a, bool lstm)
 {
     static const uint64_t zero = 0;
-    char name[2 * NAME_MAP_TEXT];
+    char name[2 * NAME_TEXT];
     size_t before;
     checkpoint_array extra = *a;
     if (ends_in(a->name, "variance", &before)) {
@@ -205,13 +207,18 @@ static void put_extra(checkpoint *to, const checkpoint_array *a, bool lstm)
     }
 }
 
-static checkpoint *named_as_torch(const checkpoint *weights)
+/* As PyTorch names them, or as they are. */
+static checkpoint *renamed(const checkpoint *weights, bool torch)
 {
     checkpoint *to = checkpoint_new();
     checkpoint_array a;
     for (size_t i = 0; checkpoint_at(weights, i, &a); i++) {
-        char name[NAME_MAP_TEXT];
+        char name[NAME_TEXT];
         size_t before;
+        if (!torch) {
+            checkpoint_put_array(to, &a);
+            continue;
+        }
         torch_name(a.name, checkpoint_has, weights, name);
         put_renamed(to, &a, name);
         put_extra(to, &a, ends_in(name, "bias_ih_l0", &before));
@@ -219,43 +226,12 @@ static checkpoint *named_as_torch(const checkpoint *weights)
     return to;
 }
 
-/* NULL and a sentence where two tensors come to one name. */
-static checkpoint *renamed(const checkpoint *weights, const name_map *names, trouble *why)
+bool weights_export(const checkpoint *weights, const char *path, bool torch, trouble *why)
 {
-    checkpoint *to = checkpoint_new();
-    checkpoint_array a;
-    bool good = true;
-    for (size_t i = 0; good && checkpoint_at(weights, i, &a); i++) {
-        char name[NAME_MAP_TEXT];
-        good = name_map_apply(names, a.name, name, why) &&
-               (!*name || !checkpoint_get(to, name, NULL) || fail(why, "two tensors come to the name '%s'", name));
-        if (good && *name)
-            put_renamed(to, &a, name);
-    }
-    if (good)
-        return to;
+    checkpoint *to = renamed(weights, torch);
+    checkpoint_put_text(to, "format", "pt"); /* as loaders of models ask: names and layouts are PyTorch's */
+    const bool good = checkpoint_export(to, path, why);
     checkpoint_free(to);
-    return NULL;
-}
-
-/* A rule that met no name is most likely a slip of the pen. */
-static bool all_met(const name_map *names, trouble *why)
-{
-    const char *idle = name_map_idle(names);
-    return !idle || fail(why, "no tensor is called '%.200s'", idle);
-}
-
-bool weights_export(const checkpoint *weights, const char *path, bool torch, const name_map *names, trouble *why)
-{
-    checkpoint *plain = torch ? named_as_torch(weights) : NULL;
-    checkpoint *to = renamed(torch ? plain : weights, names, why);
-    bool good = to && all_met(names, why);
-    if (good) {
-        checkpoint_put_text(to, "format", "pt"); /* as loaders of models ask: names and layouts are PyTorch's */
-        good = checkpoint_export(to, path, why);
-    }
-    checkpoint_free(to);
-    checkpoint_free(plain);
     return good;
 }
 
@@ -263,7 +239,7 @@ bool weights_export(const checkpoint *weights, const char *path, bool torch, con
 
 typedef struct target {
     const char *name;
-    char torch[NAME_MAP_TEXT];
+    char torch[NAME_TEXT];
     int dims, dim[4];
     size_t size;
     float *x;      /* what it gets; NULL: nothing yet */
@@ -357,7 +333,7 @@ static bool refuse_shape(const target *t, const checkpoint_array *a, bool may_st
         dim[i] = (uint64_t)t->dim[i];
     print_array_shape(a, theirs);
     print_array_shape(&(checkpoint_array){.dims = (unsigned)t->dims, .dim = dim}, ours);
-    char advice[NAME_MAP_TEXT + 64] = "";
+    char advice[NAME_TEXT + 64] = "";
     if (may_start)
         snprintf(advice, sizeof advice, "; init.partial = %s leaves it at its start", t->name);
     return fail(why, "tensor '%.100s' is %s, but %s of the network is %s%s", a->name, theirs, t->name, ours, advice);
@@ -400,22 +376,20 @@ static bool refuse_list(const list *l, const char *what, const char *advice, tro
     char more[32] = "";
     if (l->count > 4)
         snprintf(more, sizeof more, " and %d more", l->count - 4);
-    return fail(why, "%s %s%s; %s", what, l->text, more, advice);
+    return fail(why, "%s %s%s%s", what, l->text, more, advice);
 }
 
-static bool take_all(const targets *all, const checkpoint *weights, const name_map *names, const char *partial,
-                     trouble *why)
+static bool take_all(const targets *all, const checkpoint *weights, const char *partial, trouble *why)
 {
     list extra = {"", 0}, missing = {"", 0};
     checkpoint_array a;
     int taken = 0;
     for (size_t i = 0; checkpoint_at(weights, i, &a); i++) {
-        char name[NAME_MAP_TEXT + 16];
+        char name[NAME_TEXT + 16];
         size_t before;
-        if (!name_map_apply(names, a.name, name, why))
-            return false;
+        snprintf(name, sizeof name, "%s", a.name);
         const bool second = ends_in(name, "bias_hh_l0", &before);
-        if (!*name || ends_in(name, "num_batches_tracked", &before))
+        if (ends_in(name, "num_batches_tracked", &before))
             continue;
         if (second)
             (void)snprintf(name + before, sizeof name - before, ".bias_ih_l0");
@@ -431,28 +405,24 @@ static bool take_all(const targets *all, const checkpoint *weights, const name_m
             add_name(&missing, all->target[i].name);
     }
     if (extra.count)
-        return refuse_list(&extra, "the network has no tensor", "a rule of init.map renames them, or leaves them out",
-                           why);
+        return refuse_list(&extra, "the network has no tensor", "", why);
     if (missing.count)
-        return refuse_list(&missing, "no weights for",
-                           partial ? "init.map renames others, init.partial leaves them at their start"
-                                   : "init.map renames others",
-                           why);
-    return all_met(names, why) && (taken > 0 || fail(why, "not one tensor of it is of this network"));
+        return refuse_list(&missing, "no weights for", partial ? "; init.partial leaves them at their start" : "", why);
+    return taken > 0 || fail(why, "not one tensor of it is of this network");
 }
 
-bool weights_fit(graph *g, const checkpoint *weights, const name_map *names, const char *partial, trouble *why)
+bool weights_fit(graph *g, const checkpoint *weights, const char *partial, trouble *why)
 {
     targets all = targets_of(g);
-    const bool good = all_fit(&all, partial, why) && take_all(&all, weights, names, partial, why);
+    const bool good = all_fit(&all, partial, why) && take_all(&all, weights, partial, why);
     targets_free(&all);
     return good;
 }
 
-bool weights_load(trainer *t, const checkpoint *weights, const name_map *names, const char *partial, trouble *why)
+bool weights_load(trainer *t, const checkpoint *weights, const char *partial, trouble *why)
 {
     targets all = targets_of(t->g);
-    const bool good = all_fit(&all, partial, why) && take_all(&all, weights, names, partial, why);
+    const bool good = all_fit(&all, partial, why) && take_all(&all, weights, partial, why);
     for (int i = 0; good && i < all.count; i++) {
         const target *from = &all.target[i];
         if (from->x && i < all.params)
@@ -470,15 +440,13 @@ bool weights_start(trainer *t, trouble *why)
     trouble inner;
     bool whole;
     if (!s->init.from[0])
-        return (!s->init.map[0] && !s->init.partial[0]) || fail(why, "init.map and init.partial go with init.from");
-    name_map *names = name_map_read(s->init.map, why);
-    checkpoint *c = names ? weights_open(s->init.from, &whole, why) : NULL;
+        return !s->init.partial[0] || fail(why, "init.partial goes with init.from");
+    checkpoint *c = weights_open(s->init.from, &whole, why);
     checkpoint *weights = c ? weights_of(c, whole, &inner) : NULL;
-    bool good = weights && weights_load(t, weights, names, s->init.partial, &inner);
+    bool good = weights && weights_load(t, weights, s->init.partial, &inner);
     if (c && !good)
         fail(why, "%.150s: %.340s", s->init.from, inner.text);
     checkpoint_free(weights);
     checkpoint_free(c);
-    name_map_free(names);
     return good;
 }

@@ -8,7 +8,6 @@
 #ifndef FPTRAIN_RUN_WEIGHTS_H
 #define FPTRAIN_RUN_WEIGHTS_H
 
-#include "run/name_map.h"
 #include "run/trainer.h"
 
 /* The checkpoint of a file, or of a run by its directory; of others any .safetensors file. NULL and a sentence on
@@ -18,16 +17,16 @@ checkpoint *weights_open(const char *path, bool *whole, trouble *why);
  * widened exactly to F32. What has another type stays as it is. */
 checkpoint *weights_of(const checkpoint *c, bool whole, trouble *why);
 
-/* Writes weights with the names of PyTorch's modules, or with ours, after the map. */
-bool weights_export(const checkpoint *weights, const char *path, bool torch, const name_map *names, trouble *why);
+/* Writes weights with the names of PyTorch's modules, or with ours. */
+bool weights_export(const checkpoint *weights, const char *path, bool torch, trouble *why);
 
-/* The weights of a network that has not taken a step, by the names after the map, ours or PyTorch's. Refused, with
+/* The weights of a network that has not taken a step, by our names or PyTorch's. Refused, with
  * their names: tensors that the network has not, parameters and statistics that are missing or come twice, other shapes
  * and types. partial: patterns of names of the network, with commas between, of which what is missing or has another
  * shape keeps its start; NULL: there have to be all of them. */
-bool weights_load(trainer *t, const checkpoint *weights, const name_map *names, const char *partial, trouble *why);
+bool weights_load(trainer *t, const checkpoint *weights, const char *partial, trouble *why);
 /* Whether weights_load would take them, in no more memory than they have; the network need not be finished. */
-bool weights_fit(graph *g, const checkpoint *weights, const name_map *names, const char *partial, trouble *why);
+bool weights_fit(graph *g, const checkpoint *weights, const char *partial, trouble *why);
 /* The weights that the settings [init] say; without them nothing. */
 bool weights_start(trainer *t, trouble *why);
 

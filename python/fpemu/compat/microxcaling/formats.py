@@ -16,19 +16,6 @@ DEFECTS = frozenset({"positive_zero", "floor_infinite", "nan_scale"})
 _wanted: frozenset[str] = frozenset()
 
 
-class RoundingMode(enum.IntEnum):
-    """Roundings that microxcaling's kernels have; `dither`, stochastic rounding, is a name without a number."""
-
-    nearest = 0
-    floor = 1
-    even = 2
-
-    @staticmethod
-    def string_enums() -> list[str]:
-        """The names of the modes, as specs take them."""
-        return [mode.name for mode in RoundingMode]
-
-
 class ElemFormat(enum.Enum):
     """Element formats by name."""
 

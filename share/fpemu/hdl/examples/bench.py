@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Benches of designs.sv by fpemu_cocotb: each unit agrees with its model, and the defect of its twin is found.
+"""Benches of designs.sv by fpemu.cocotb: each unit agrees with its model, and the defect of its twin is found.
 
 $ python3 bench.py icarus          or verilator, with the packages fpemu and cocotb
 """
@@ -11,9 +11,7 @@ from pathlib import Path
 import cocotb
 import fpemu
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from fpemu_cocotb import Bench
+from fpemu.cocotb import Bench, simulate
 
 FINITE = "float(e=5,m=10,bias=15,specials=finite)"  # binary16 without infinities and NaN
 
@@ -88,18 +86,4 @@ async def sr(dut):
 
 
 if __name__ == "__main__":
-    try:
-        from cocotb_tools.runner import get_runner  # cocotb 2
-    except ImportError:
-        from cocotb.runner import get_runner
-    here, simulator = Path(__file__).resolve().parent, sys.argv[1]
-    runner = get_runner(simulator)
-    runner.build(
-        verilog_sources=[here / "designs.sv"],
-        hdl_toplevel="designs",
-        build_dir=f"sim_{simulator}",
-        build_args=["-g2012"] if simulator == "icarus" else ["-Wno-fatal"],
-    )
-    results = runner.test(hdl_toplevel="designs", test_module="bench", build_dir=f"sim_{simulator}")
-    if "<failure" in Path(results).read_text():
-        sys.exit("a bench failed")
+    simulate([Path(__file__).with_name("designs.sv").resolve()], "designs", "bench", sys.argv[1], f"sim_{sys.argv[1]}")
