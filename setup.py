@@ -118,6 +118,7 @@ class Build(build_ext):
         self.build_library(compiler, common, objects / "lib", library)
         self.build_binding(compiler, common, ext, objects / "native", library, target)
         self.build_jax(compiler, common, objects / "jax", library)
+        self.build_command(compiler, common, objects / "tools", library.with_name("fpemu-command"))
         cuda, inside = os.environ.get("FPEMU_CUDA_LIBRARY"), target.parent / "libfpemu_cuda.so"
         inside.unlink(missing_ok=True)  # of an earlier wheel
         if cuda:
@@ -129,6 +130,8 @@ class Build(build_ext):
         folder = ROOT / "python/fpemu"
         for file in (Path(self.build_lib) / "fpemu").glob("lib*.so"):
             shutil.copyfile(file, folder / file.name)
+        if (command := Path(self.build_lib) / "fpemu/fpemu-command").exists():
+            shutil.copy(command, folder)
         shutil.copyfile(ROOT / BENCH_SOURCE, folder / "cocotb.py")
 
     @staticmethod
@@ -146,7 +149,7 @@ class Build(build_ext):
         folder.mkdir(parents=True, exist_ok=True)
         newest = max(
             file.stat().st_mtime
-            for room in ("lib", "include", "python/native")
+            for room in ("lib", "include", "python/native", "tools/common", "tools/fpemu")
             for file in (ROOT / room).rglob("*")
             if file.suffix in (".h", ".def") or file.name.endswith(".inc.c") or file.parent.name == "loops"
         )
@@ -199,6 +202,28 @@ class Build(build_ext):
         compiler.run(["-shared", "-s", *common, *objects, "-o", str(library.with_name("libfpemu_jax.so")),
                       f"-L{library.parent}", "-lfpemu", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"])
 
+    def build_command(self, compiler, common, folder, target):
+        """The program fpemu, which reads files for the package, where its libraries are. FPEMU_COMMAND names one that
+        is elsewhere, and spares half a minute."""
+        target.unlink(missing_ok=True)
+        needed = ["jansson >= 2.10", "libzip >= 1.5", "zlib"]
+        found = [subprocess.run(["pkg-config", option, *needed], capture_output=True, text=True, check=False)
+                 if shutil.which("pkg-config") and "FPEMU_COMMAND" not in os.environ else None
+                 for option in ("--cflags", "--libs")]
+        if None in found or any(done.returncode for done in found):
+            return print("setup.py: without the program fpemu, for fpemu.load and fpemu.judge")
+        include, libraries = (shlex.split(done.stdout) for done in found)
+        flags = ["-O2", *common, *make_variable("SYSTEM_CPPFLAGS", "Makefile.am"), f"-I{ROOT / 'tools'}",
+                 f"-I{ROOT / 'tools/fpemu'}", *include]
+        newer = "#include <zip.h>\nint main(void) { return !zip_source_zip_file; }"
+        if compiler.takes([*include, *libraries], newer, link=True):
+            flags.append("-DHAVE_ZIP_SOURCE_ZIP_FILE=1")
+        names = ("tools_fpemu_fpemu", "tools_libmodel_la", "tools_libcommon_la")
+        sources = [source for name in names for source in make_variable(f"{name}_SOURCES", "tools/local.mk")]
+        objects = self.compile(compiler, [(source, flags) for source in sources if source.endswith(".c")], folder)
+        compiler.run(["-s", *common, *objects, "-o", str(target), f"-L{target.parent}", "-lfpemu", *libraries, "-lm",
+                      "-ldl", "-Wl,-rpath,$ORIGIN"])
+
 
 JAX_SOURCE = "python/native/jax_ffi.c"
 BENCH_SOURCE = "share/fpemu/hdl/fpemu_cocotb.py"  # fpemu.cocotb
@@ -212,7 +237,7 @@ setup(
         "fpemu." + ".".join(path.parent.relative_to(ROOT / "python/fpemu").parts)
         for path in sorted((ROOT / "python/fpemu").rglob("*/__init__.py"))
     ],
-    package_data={"fpemu": ["py.typed", "*.pyi", "*.so"]},
+    package_data={"fpemu": ["py.typed", "*.pyi", "*.so", "fpemu-command"]},
     ext_modules=[Extension("fpemu._native", SOURCES, py_limited_api=not FREE_THREADED)],
     options={"build": {"build_base": "build-python"},
              **({} if FREE_THREADED else {"bdist_wheel": {"py_limited_api": "cp310"}})},

@@ -166,25 +166,17 @@ FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int count
         gpu_lane_flush(lane, job->counts);
 }
 
-FPEMU_SLOW void gpu_run_rare(const gpu_blocks_job32 *j, uint64_t strip)
-{
-    gpu_run_strips(j, 0, 0, strip);
-}
-
-FPEMU_SLOW void gpu_run_rare_counted(const gpu_blocks_job32 *j, uint64_t strip)
-{
-    gpu_run_strips(j, 0, 1, strip);
-}
-
-FPEMU_SLOW void gpu_run_rare_table(const gpu_blocks_job32 *j, uint64_t strip)
-{
-    gpu_run_strips(j, 1, 0, strip);
-}
-
-FPEMU_SLOW void gpu_run_rare_table_counted(const gpu_blocks_job32 *j, uint64_t strip)
-{
-    gpu_run_strips(j, 1, 1, strip);
-}
+/* Each apart, so that no kernel has the registers of more than it calls. */
+#define RARE(name, table_too, counted)                                                                                 \
+    FPEMU_SLOW void name(const gpu_blocks_job32 *j, uint64_t strip)                                                    \
+    {                                                                                                                  \
+        gpu_run_strips(j, table_too, counted, strip);                                                                  \
+    }
+RARE(gpu_run_rare, 0, 0)
+RARE(gpu_run_rare_counted, 0, 1)
+RARE(gpu_run_rare_table, 1, 0)
+RARE(gpu_run_rare_table_counted, 1, 1)
+#undef RARE
 
 FPEMU_FN void gpu_block_runs_any(const gpu_blocks_job32 *j, int rule, int counted, uint64_t strip)
 {

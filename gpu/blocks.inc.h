@@ -269,6 +269,41 @@ FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const core_codebook *t
     }
 }
 
+/* As block_find_group there, and what follows of it. */
+FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *table, const gpu_unit *u,
+                                  const core_block *block, uint32_t r, core_scale *s)
+{
+    const uint64_t across = j->call.walk.across, along = u->block - core_walk_quotient(u->block, across) * across;
+    const uint64_t before = along % block->corrected, count = core_smaller(block->corrected, across - along + before);
+    realw squares[CORE_CHOICE_ROWS], products[CORE_CHOICE_ROWS];
+    for (uint64_t k = 0; k < count; k++) {
+        gpu_unit own = *u;
+        core_extremes e = {0, 0, 0, 0, 0};
+        core_scale scale;
+        core_happened h;
+        uintw x[4], p;
+        core_walk_block(&j->call.walk, u->block - before + k, &own.place);
+        own.consecutive += (k - before) * j->call.walk.tile_length;
+        for (uint64_t i = 0; i < own.place.elements; i++) {
+            gpu_blocks_load(j, 1, &own, i, 1, x);
+            core_extremes_add(&e, x[0]);
+        }
+        core_scale_candidate(block, &e, 0, &scale);
+        squares[k] = products[k] = 0;
+        for (uint64_t i = 0; i < own.place.elements && scale.kind != CORE_SCALE_NAN; i++) {
+            gpu_blocks_load(j, 1, &own, i, 1, x);
+            core_blocked_element(&j->rule, table, 2, j->rule.plan.mode, &scale, block->tensor, e.amax, x[0], 0, &p, &h);
+            if ((x[0] & ~CARRIER_SIGN) < CARRIER_INF) {
+                const realw t = core_value(core_block_t(&scale, 0, x[0]));
+                squares[k] += t * t;
+                products[k] += t * core_value(p);
+            }
+        }
+    }
+    const realw all = core_choice_total(squares, (unsigned)count);
+    core_scale_correct(block, all, core_choice_total(products, (unsigned)count), r, s);
+}
+
 /* As block_find_ends there. */
 FPEMU_SLOW void gpu_find_ends(const gpu_blocks_job *j, const gpu_unit *u, const core_block *block, core_extremes *e)
 {
@@ -368,6 +403,11 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                 core_scale_candidate(&block, &OF(e, l), 0, s);
             if (block.candidates > 1 && !job->given.scales)
                 gpu_choose_scale(j, &table, u, &block, &OF(e, l), s);
+            if (block.corrected && OF(e, l).amax && !job->given.scales)
+                gpu_correct_scale(j, &table, u, &block,
+                                  gpu_bits_anywhere(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l),
+                                                    job->offset + u->place.first),
+                                  s);
             if (core_rule_levels(block.rule))
                 gpu_find_levels(j, u, &block, OF(e, l).amax, s);
             if (!first)

@@ -27,6 +27,7 @@
 #define gpu_case_of CARRIER(gpu_case_of)
 #define gpu_case_of_decode CARRIER(gpu_case_of_decode)
 #define gpu_choose_scale CARRIER(gpu_choose_scale)
+#define gpu_correct_scale CARRIER(gpu_correct_scale)
 #define gpu_find_ends CARRIER(gpu_find_ends)
 #define gpu_find_levels CARRIER(gpu_find_levels)
 #define gpu_converts CARRIER(gpu_converts)

@@ -169,7 +169,7 @@ EXTRA_DIST += lib/kernel/README.md lib/kernel/kernel.inc.c lib/kernel/runs.inc.c
 	lib/simd/README.md lib/simd/simd.h lib/simd/avx512.h lib/simd/avx2.h lib/simd/plain.h lib/simd/lanes.h lib/simd/philox.h \
 	lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c \
 	lib/loops/settings.inc.c lib/loops/narrow.inc.c \
-	lib/loops/operations.inc.c lib/loops/dot.inc.c lib/loops/steps.inc.c \
+	lib/loops/operations.inc.c lib/loops/dot.inc.c lib/loops/steps.inc.c lib/loops/sums.inc.c \
 	lib/array/calls.inc.h lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c \
 	lib/loops/blocks.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c

@@ -15,9 +15,10 @@ copy=$build/python-src
 wheels=$build/dist
 
 mkdir -p "$copy" "$wheels"
-rm -rf "${copy:?}/include" "${copy:?}/lib" "${copy:?}/m4" "${copy:?}/python"
+rm -rf "${copy:?}/include" "${copy:?}/lib" "${copy:?}/m4" "${copy:?}/python" "${copy:?}/tools"
 (cd "$source" && tar cf - --exclude='*.so' --exclude=__pycache__ --exclude='*.egg-info' --exclude=.libs --exclude='*.o' \
-    --exclude='*.lo' pyproject.toml setup.py MANIFEST.in configure.ac COPYING include lib m4 python share/fpemu/hdl) |
+    --exclude='*.lo' pyproject.toml setup.py MANIFEST.in configure.ac Makefile.am COPYING include lib m4 python \
+    share/fpemu/hdl tools/common tools/fpemu tools/local.mk) |
     (cd "$copy" && tar xpf - && chmod -R u+rwX,go+rX,go-w .)
 rm -f "$wheels"/fpemu-*.whl
 

@@ -95,7 +95,8 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_HQQ = 22,         /* as minmax, zero points as floats are added before rounding: where HQQ begins */
     FPEMU_SCALING_GGML_1 = 23,      /* s = (max - min) / M, min is added to y: ggml's Q4_1, Q5_1 */
     FPEMU_SCALING_GGML_0 = 24,      /* s = x / lowest, x the element of the largest magnitude: ggml's Q4_0, Q5_0 */
-    FPEMU_SCALING_COUNT = 25
+    FPEMU_SCALING_EDEN = 25,        /* as nvfp4, corrected over some blocks, then rounded by sr (Quartet II) */
+    FPEMU_SCALING_COUNT = 26
 } fpemu_scaling;
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
@@ -184,7 +185,8 @@ typedef struct fpemu_format {
     uint32_t block_rows;         /* tile: 1 and more; else 0 */
     uint32_t codebook_length;    /* kind codebook: number of values, 2..65536; else 0 */
     uint8_t outer;               /* nvfp4 rules, runs: fpemu_outer; else 0 */
-    uint8_t reserved2[3];
+    uint8_t correct;             /* eden: blocks of a line that share a correction, 1..64; 0: eight */
+    uint8_t reserved2[2];
     union {
         const float *table; /* codebook custom: the caller's values, strictly ascending, finite; else NULL */
         uint64_t table_word;

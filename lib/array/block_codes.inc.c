@@ -107,7 +107,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     const int in_place = block_in_place(j);
     const int direct = block_codes_at_once(j) && is_group(length);
     const size_t most = direct && j->p->size == 1 ? WORDS_TILE : TILE, fit = most / length;
-    const int powers = j->p->pow2.usable;
+    const int powers = j->p->pow2.usable && j->block->candidates < 2;
     const size_t full = fit < RUN_BLOCKS ? fit : RUN_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
     uint64_t codes[TILE], scales[RUN_BLOCKS]; /* of any size */

@@ -135,127 +135,90 @@ static uint64_t block_saturated(const block_job *j, size_t count, const uintw *a
 
 static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s);
 
-/* Adds n errors each of `count` blocks, or pieces of blocks, to their sums. Each sum is a chain: eight run at a time. */
-static void block_add_errors(size_t n, size_t count, const realw *error, realw *sum)
+/* What elements see of scales that are held, made of v; and how the rule has it. */
+static void block_scales_follow(const block_job *j, size_t count, const realw *v, block_scales *s)
 {
-    size_t b = 0;
-    for (; b + 8 <= count; b += 8) {
-        const realw *const e = error + b * n;
-        realw s[8];
-        memcpy(s, sum + b, sizeof s);
-        for (size_t k = 0; k < n; k++)
-            for (size_t l = 0; l < 8; l++)
-                s[l] += e[l * n + k];
-        memcpy(sum + b, s, sizeof s);
-    }
-    for (; b < count; b++)
-        for (size_t k = 0; k < n; k++)
-            sum[b] += error[b * n + k];
+    const int rule = j->block->rule, plain = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL;
+    j->k->loopsw->runs_down(j->block, count, v, s->s, s->down);
+    s->divide = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_EDEN;
+    s->second = plain ? 1 : (realw)j->block->tensor.b;
 }
 
-/* The scales with the least errors, as block_choose_scale has them, for blocks of `length` elements in a row from x; 0
- * where no loop makes t, P and y at once. */
-static APART int block_choose_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
-                                     const realw *x, block_scales *s)
+/* Scales of many blocks by loops, those of the rule times a factor before they are rounded; 0: there are others than
+ * loops find. */
+static int block_hold_scales(const block_job *j, size_t count, const uintw *amax, realw factor, block_scales *s)
 {
-    const loop_draw none = {NULL, {0, 0}, 0};
-    const int chooses = core_rule_chooses(j->block->rule);
-    const size_t few = length < TILE ? TILE / length : 1;
-    realw least[RUN_BLOCKS];
-    block_scales own;
-    own.powers = 0;
-    for (unsigned c = 0; c < j->block->candidates; c++) {
-        _Alignas(LINE) realw y[TILE], error[TILE];
-        realw sum[RUN_BLOCKS] = {0};
-        for (size_t b = 0; b < wanted; b++) {
-            const core_extremes e = {amax[b], 0, 0, 0, 0};
-            core_scale scale;
-            if (amax[b] >= CARRIER_INF)
-                return 0;
-            core_scale_candidate(j->block, &e, c, &scale);
-            const int divides = scale.kind == CORE_SCALE_DIVIDE;
-            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (c + b && divides != own.divide))
-                return 0;
-            own.divide = divides;
-            own.second = scale.d;
-            own.down[b] = scale.down;
-            own.s[b] = scale.s;
-        }
-        if (!chooses && !block_choose(j, wanted, amax, &own))
-            return 0;
-        for (size_t at = 0, m; at < length * wanted; at += m) {
-            const size_t left = length - at % length, b = at / length;
-            const size_t count = length >= TILE ? 1 : wanted - b < few ? wanted - b : few;
-            const size_t n = length < TILE ? length : left < TILE ? left : TILE;
-            m = count * n;
-            for (size_t k = 0; k < count && chooses; k++)
-                j->k->loopsw->choice_errors(j->block, own.down[b + k], own.s[b + k], n, x + at + k * n, error + k * n);
-            if (!chooses) {
-                j->k->loopsw->kernel_scaled(&j->element.p->plan, own.kind, 0, &none, n, count, own.down + b, own.s + b,
-                                            own.second, x + at, y);
-                j->k->loopsw->search_errors(j->block->search_error, m, x + at, y, error);
-            }
-            block_add_errors(n, count, error, sum + b);
-        }
-        for (size_t b = 0; b < wanted; b++) {
-            const int better = c == 0 || sum[b] < least[b];
-            least[b] = better ? sum[b] : least[b];
-            s->s[b] = better ? own.s[b] : s->s[b];
-            s->down[b] = !better ? s->down[b] : own.divide ? own.s[b] : own.down[b];
-        }
-    }
-    s->divide = own.divide;
-    s->second = own.second;
+    realw v[RUN_BLOCKS];
+    if (!j->hold_many || !j->k->loopsw->runs_scales(j->block, count, amax, v))
+        return 0;
+    for (size_t b = 0; b < count && factor > 1; b++)
+        v[b] = core_finite(v[b] * factor);
+    if (j->counted)
+        s->saturated = block_saturated(j, count, amax, v);
+    if (j->block->same)
+        memcpy(s->s, v, count * sizeof *v);
+    else
+        j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, count, v, NULL, s->s);
+    block_scales_follow(j, count, v, s);
     return 1;
 }
 
-/* Scales of `wanted` blocks of `length` elements, in a row from x if the rule chooses, the first of them of this index
- * if they are given: how many, up to the first that is of another kind. */
-static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length, uint64_t index,
-                                const realw *x, block_scales *s)
+/* Candidate c of the scales of many blocks by loops; codes: those of the rule's scales, of a search by them. 0: there are
+ * others than loops find. */
+static int block_try_scales(const block_job *j, unsigned c, size_t count, const uintw *amax, const uint32_t *codes,
+                            block_scales *s)
 {
-    const core_walk *w = &j->walk;
-    const uint64_t first = j->given ? index / w->length * w->across + index % w->length / w->tile_length : 0;
-    size_t count = 0;
-    if (j->block->candidates > 1 && !j->given) {
-        s->powers = 0;
-        return block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
-    }
-    s->saturated = 0;
-    s->powers = j->p->pow2.usable && j->fused && !j->given;
-    if (s->powers) {
-        s->divide = 0;
-        s->second = 1;
-        return j->k->loopsw->pow2_scales(&j->p->pow2, wanted, amax, s->s);
-    }
-    if (j->hold_many && j->k->loopsw->runs_scales(j->block, wanted, amax, s->s)) {
-        if (j->counted)
-            s->saturated = block_saturated(j, wanted, amax, s->s);
-        const int before = j->block->rule == FPEMU_SCALING_RECIPROCAL; /* elements take what is not yet rounded */
-        if (before)
-            j->k->loopsw->runs_down(j->block, wanted, s->s, s->down);
-        if (!j->block->same)
-            j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, wanted, s->s, NULL, s->s);
-        if (!before)
-            j->k->loopsw->runs_down(j->block, wanted, s->s, s->down);
-        if (before) {
-#ifdef _OPENMP
-#pragma omp simd
-#endif
-            for (size_t b = 0; b < wanted; b++)
-                s->down[b] = s->s[b] > 0 ? s->down[b] : 0;
+    const core_block *b = j->block;
+    const int k = b->search_first + b->search_step * (int)c, by_code = b->search_step && !b->search_grid;
+    const uintw two = 2 * ((uintw)CARRIER_BIAS << CARRIER_MANTISSA);
+    uintw own[RUN_BLOCKS];
+    s->powers = b->powers;
+    if (by_code && b->rule == FPEMU_SCALING_NVFP4_AO)
+        return 0; /* whose loops clamp */
+    if (by_code && !b->powers) {
+        for (size_t i = 0; i < count; i++) {
+            const int64_t code = (int64_t)codes[i] + k, least = !b->no_zero;
+            const int64_t kept = code < least ? least : code > b->code_most ? b->code_most : code;
+            s->s[i] = core_value(core_decode(&b->scale_coder, (uint64_t)(amax[i] ? kept : codes[i])));
         }
-        s->divide = j->block->rule == FPEMU_SCALING_ABSMAX;
-        s->second = s->divide || before ? 1 : (realw)j->block->tensor.b;
-        count = wanted;
+        block_scales_follow(j, count, s->s, s);
+        return 1;
     }
+    if (by_code && (k > CARRIER_BIAS / 2 || k < -CARRIER_BIAS / 2))
+        return 0;
+    const realw share = b->search_grid ? (realw)k / (realw)b->search_grid : by_code ? core_value(core_power(k)) : 1;
+    for (size_t i = 0; i < count; i++) {
+        own[i] = core_bits(core_finite(core_value(amax[i]) * share));
+        own[i] += (uintw)(own[i] == 0) & (uintw)(amax[i] != 0);
+    }
+    if (!b->powers)
+        return block_hold_scales(j, count, own, core_rule_chooses(b->rule) && c ? (realw)1.5 : 1, s);
+    /* k exponents further are as 2^k times as much, where both are far from the ends */
+    if (!j->p->pow2.usable || j->k->loopsw->pow2_scales(&j->p->pow2, count, amax, s->s) < count ||
+        j->k->loopsw->pow2_scales(&j->p->pow2, count, own, s->s) < count)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        s->down[i] = core_value(two - core_bits(s->s[i]));
+    s->divide = 0;
+    s->second = 1;
+    return 1;
+}
+
+/* Candidate c of `wanted` scales one by one, the first that of block `first` if they are given: how many, up to the first
+ * that is of another kind. */
+static size_t block_each_scale(const block_job *j, unsigned c, size_t wanted, const uintw *amax, uint64_t first,
+                               block_scales *s)
+{
+    size_t count = 0;
+    s->powers = 0;
+    s->saturated = 0;
     while (count < wanted && amax[count] < CARRIER_INF) {
         const core_extremes e = {amax[count], 0, 0, 0, 0};
         core_scale scale;
         if (j->given)
             core_scale_given(j->block, j->given, first + count, &scale);
         else
-            core_scale_candidate(j->block, &e, 0, &scale);
+            core_scale_candidate(j->block, &e, c, &scale);
         const int divides = scale.kind == CORE_SCALE_DIVIDE;
         if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != s->divide))
             break;
@@ -268,12 +231,117 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     return count;
 }
 
+/* The scales with the least errors, as block_choose_scale has them, for blocks of `length` elements in a row from x; 0
+ * where no loop makes t, P and y at once. */
+static APART int block_choose_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
+                                     const realw *x, block_scales *s)
+{
+    const loop_draw none = {NULL, {0, 0}, 0};
+    const int chooses = core_rule_chooses(j->block->rule);
+    const size_t few = length < TILE ? TILE / length : 1;
+    const realw infinity = core_value(CARRIER_INF);
+    realw least[RUN_BLOCKS];
+    uint32_t codes[RUN_BLOCKS] = {0};
+    block_scales own;
+    const int many = j->block->powers || block_hold_scales(j, wanted, amax, 1, &own);
+    for (size_t b = 0; b < wanted && many && j->block->code_most; b++)
+        codes[b] = (uint32_t)core_encode(&j->block->scale_coder, core_bits(own.s[b]), core_bits(own.s[b]));
+    s->powers = 1;
+    for (unsigned c = 0; c < j->block->candidates; c++) {
+        _Alignas(LINE) realw y[TILE], error[TILE];
+        realw sum[RUN_BLOCKS] = {0};
+        if ((!many || !block_try_scales(j, c, wanted, amax, codes, &own)) &&
+            block_each_scale(j, c, wanted, amax, 0, &own) < wanted)
+            return 0;
+        if ((c && own.divide != s->divide) || (!chooses && !block_choose(j, wanted, amax, &own)))
+            return 0;
+        for (size_t at = 0, m; at < length * wanted; at += m) {
+            const size_t left = length - at % length, b = at / length;
+            const size_t count = length >= TILE ? 1 : wanted - b < few ? wanted - b : few;
+            const size_t n = length < TILE ? length : left < TILE ? left : TILE;
+            m = count * n;
+            if (chooses) {
+                j->k->loopsw->choice_errors(j->block, n, count, own.down + b, own.s + b, x + at, error);
+            } else {
+                j->k->loopsw->kernel_scaled(&j->element.p->plan, own.kind, 0, &none, n, count, own.down + b, own.s + b,
+                                            own.second, x + at, y);
+                j->k->loopsw->search_errors(j->block->search_error, m, x + at, y, error);
+            }
+            block_add_errors(n, count, error, sum + b);
+        }
+        for (size_t b = 0; b < wanted; b++) {
+            const int better = c == 0 || sum[b] < least[b];
+            least[b] = better ? sum[b] : least[b];
+            s->s[b] = better ? own.s[b] : s->s[b];
+            s->down[b] = !better ? s->down[b] : !own.divide ? own.down[b] : own.s[b] > 0 ? own.s[b] : infinity;
+        }
+        s->powers &= own.powers;
+        s->divide = own.divide;
+        s->second = own.second;
+    }
+    return 1;
+}
+
+/* Corrects scales of blocks of `length` elements in a row from x, the first of this index, as block_find_scale does: how
+ * many, whole groups. */
+static APART size_t block_correct_scales(const block_job *j, size_t count, const uintw *amax, size_t length,
+                                         uint64_t index, const realw *x, block_scales *s)
+{
+    const core_walk *w = &j->walk;
+    const size_t share = j->block->corrected, all = count - count % share;
+    const core_span firsts = {.n = all, .first = index, .step = length};
+    realw squares[RUN_BLOCKS] = {0}, products[RUN_BLOCKS] = {0};
+    uint32_t random[RUN_BLOCKS];
+    if (length > TILE || w->across % share || w->across * length != w->length || index % (length * share))
+        return 0;
+    for (size_t b = 0, m; b < all; b += m) {
+        m = core_smaller(TILE / length, all - b);
+        block_correction_sums(j, length, m, s->down + b, x + b * length, squares + b, products + b);
+    }
+    random_span(j->k, j->call->rounding, &firsts, random);
+    for (size_t b = 0, first; b < all; b++) {
+        core_scale scale = {.kind = CORE_SCALE_DIVIDE, .s = s->s[b], .down = s->down[b]};
+        first = b - b % share;
+        if (b == first) {
+            squares[b] = core_choice_total(squares + b, (unsigned)share);
+            products[b] = core_choice_total(products + b, (unsigned)share);
+        }
+        if (amax[b])
+            core_scale_correct(j->block, squares[first], products[first], random[b], &scale);
+        s->s[b] = scale.s;
+        s->down[b] = scale.kind == CORE_SCALE_ZERO ? core_value(CARRIER_INF) : s->down[b];
+    }
+    return all;
+}
+
+/* Scales of `wanted` blocks of `length` elements, in a row from x if the rule chooses, the first of them of this index
+ * if they are given: how many, up to the first that is of another kind. */
+static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length, uint64_t index,
+                                const realw *x, block_scales *s)
+{
+    const core_walk *w = &j->walk;
+    const uint64_t first = j->given ? index / w->length * w->across + index % w->length / w->tile_length : 0;
+    if (j->block->candidates > 1 && !j->given)
+        return block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
+    s->saturated = 0;
+    s->powers = j->p->pow2.usable && j->fused && !j->given;
+    if (s->powers) {
+        s->divide = 0;
+        s->second = 1;
+        return j->k->loopsw->pow2_scales(&j->p->pow2, wanted, amax, s->s);
+    }
+    const int held = block_hold_scales(j, wanted, amax, 1, s);
+    if (j->block->corrected && !j->given)
+        return held ? block_correct_scales(j, wanted, amax, length, index, x, s) : 0;
+    return held ? wanted : block_each_scale(j, 0, wanted, amax, first, s);
+}
+
 /* Chooses what makes t, P and y of these elements at once: 0, and s->kind is UNSCALED, where nothing does. */
 static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s)
 {
     uintw most;
     s->kind = UNSCALED;
-    if (!j->fused || (s->divide && j->block->rule == FPEMU_SCALING_NVFP4_CLAMP)) /* quotients come with one factor */
+    if (!j->fused || (s->divide && core_rule_is_nvfp4(j->block->rule))) /* quotients come with one factor */
         return 0;
     j->k->loopsw->runs_amax(count, 1, s->s, &most);
     if (!s->powers &&
@@ -613,45 +681,32 @@ static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t block
     return g ? block_count_tiles(j, index, blocks, x, y, g) : block_run_tiles(j, index, blocks, x, y);
 }
 
-/* As block_run_row, of words, which lie in a tile meanwhile. */
-static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y,
+/* As block_run_row, of elements from places x and y on, by way of a tile: of words; or of blocks of at most STREAM_BLOCKS
+ * elements, whose results pass the caches. */
+static uint64_t block_run_row_aside(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y,
                                     gathering *g)
 {
-    const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
-    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
-    uint64_t done = 0;
-    for (uint64_t wanted, got; done < blocks; done += got) {
-        const uint64_t i = index + done * length;
+    const int streams = block_in_place(j);
+    const uint64_t length = j->walk.tile_length, full = (streams ? STREAM_BLOCKS : WORDS_TILE) / length;
+    _Alignas(LINE) realw tile[CARRIER_BITS == 32 ? WORDS_TILE : STREAM_BLOCKS];
+    for (uint64_t done = 0, wanted, got; done < blocks; done += got) {
+        const uint64_t left = blocks - done;
         const int64_t at = (int64_t)(done * length);
-        wanted = blocks - done < full ? blocks - done : full;
-        block_load(j, x + at, 1, (size_t)(wanted * length), tile);
-        got = block_run_row(j, i, wanted, tile, tile, g);
-        block_store(j, y + at, 1, (size_t)(got * length), tile);
-        if (got < wanted)
-            return done + got;
-    }
-    return done;
-}
-
-/* As block_run_row, past the caches, by way of a tile: blocks of at most STREAM_BLOCKS elements. */
-static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
-                                       gathering *g)
-{
-    const uint64_t length = j->walk.tile_length, full = STREAM_BLOCKS / length;
-    _Alignas(LINE) realw tile[STREAM_BLOCKS];
-    uint64_t done = 0;
-    for (uint64_t wanted, got; done < blocks; done += got) {
-        const uint64_t left = blocks - done, at = done * length;
         wanted = left < full ? left : full;
         const size_t n = (size_t)(wanted * length);
-        if (left * length >= n + 2 * STREAM_BLOCKS)
-            stream_ask(x + at + 2 * STREAM_BLOCKS, n * sizeof *x);
-        got = block_run_row(j, index + at, wanted, x + at, tile, g);
-        j->k->stream(y + at, tile, (size_t)(got * length) * sizeof *y);
+        if (streams && left * length >= n + 2 * STREAM_BLOCKS)
+            stream_ask(j->x + x + at + 2 * STREAM_BLOCKS, n * sizeof *j->x);
+        if (!streams)
+            block_load(j, x + at, 1, n, tile);
+        got = block_run_row(j, index + (uint64_t)at, wanted, streams ? j->x + x + at : tile, tile, g);
+        if (streams)
+            j->k->stream(j->y + y + at, tile, (size_t)(got * length) * sizeof *tile);
+        else
+            block_store(j, y + at, 1, (size_t)(got * length), tile);
         if (got < wanted)
             return done + got;
     }
-    return done;
+    return blocks;
 }
 
 /* Blocks from the one visited as number v on, however they lie: how many were done. */
@@ -663,15 +718,13 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
     while (v + done < end) {
         core_place p;
         const uint64_t n = block_runs_from(&j->walk, v + done, end, &p);
-        uint64_t got = 0;
+        uint64_t got;
         if (n == 0)
             break;
-        if (j->stream && j->walk.tile_length <= STREAM_BLOCKS && !block_streams_pieces(j, g))
-            got = block_run_row_streamed(j, p.first, n, j->x + p.x, j->y + p.y, g);
-        else if (block_in_place(j))
+        if (block_in_place(j) && !(j->stream && j->walk.tile_length <= STREAM_BLOCKS && !block_streams_pieces(j, g)))
             got = block_run_row(j, p.first, n, j->x + p.x, j->y + p.y, g);
         else
-            got = block_run_row_words(j, p.first, n, p.x, p.y, g);
+            got = block_run_row_aside(j, p.first, n, p.x, p.y, g);
         done += got;
         if (got < n)
             break;

@@ -173,7 +173,7 @@ static void block_plan_scales(block_plan *p, const fpemu_format *f, const fpemu_
     core_block_make(&p->block, f, scale, r);
     if (codes)
         core_block_codes(&p->block, scale);
-    if (p->block.powers && p->block.candidates < 2)
+    if (p->block.powers)
         p->pow2 = core_pow2_block_make(&p->block, f, core_mode(r));
     if (r->compat)
         p->compat = core_block_compat_make(f, r);
@@ -185,7 +185,7 @@ static void block_plan_elements(block_plan *p, const fpemu_format *f, const fpem
     fpemu_rounding rounding;
     element_rounding(f, r, &rounding);
     element_plan_make(&p->element, f, &rounding, p->codes);
-    p->quotients = f->scaling != FPEMU_SCALING_NVFP4_CLAMP && core_fast_quotients(f); /* which divides by s*d */
+    p->quotients = !core_rule_is_nvfp4(f->scaling) && core_fast_quotients(f); /* which divide by s*d */
     if (!p->codes || p->element.is_table)
         return;
     core_coder_make(&p->coder, f, &rounding);
@@ -196,11 +196,12 @@ static void block_plan_elements(block_plan *p, const fpemu_format *f, const fpem
 static void block_plan_many(block_plan *p, const fpemu_format *scale)
 {
     const int rule = p->block.rule;
-    p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL || rule == FPEMU_SCALING_NVFP4 ||
-                   rule == FPEMU_SCALING_NVFP4_AO;
+    p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL ||
+                   (core_rule_is_nvfp4(rule) && rule != FPEMU_SCALING_NVFP4_CLAMP);
     if (!p->hold_many || p->block.same)
         return;
     p->hold = p->block.scale_plan;
+    p->hold.mode = FPEMU_MODE_RNE; /* that of a rule with a correction is sr */
     core_choose_fast(&p->hold, scale);
     p->hold_many = p->hold.rule != CORE_RULE_SHIFTER_GRID && p->hold.rule != CORE_RULE_FULL_RANGE_GRID;
     if (p->codes && p->hold_many)
@@ -835,7 +836,7 @@ static void block_part_errors(const block_job *j, const block_part *p, uint64_t 
     block_take(j, &p->place, position, n, w->x);
     if (core_rule_chooses(j->block->rule)) {
         const realw down = p->scale.kind == CORE_SCALE_ZERO ? 0 : p->scale.down;
-        j->k->loopsw->choice_errors(j->block, down, p->scale.s, n, w->x, error);
+        j->k->loopsw->choice_errors(j->block, n, 1, &down, &p->scale.s, w->x, error);
         return;
     }
     w->n = w->parts[0].n = n;
@@ -862,7 +863,8 @@ static APART void block_choose_scale(const block_job *j, block_part *p, const co
             realw sum = 0;
             for (uint64_t at = 0, n; at < p->place.n[3]; at += n) {
                 n = core_smaller(p->place.n[3] - at, BLOCK_TILE);
-                block_part_errors(j, w.parts, w.parts[0].position = from + at, (size_t)n, &w, error);
+                w.parts[0].position = from + at;
+                block_part_errors(j, w.parts, from + at, (size_t)n, &w, error);
                 for (size_t k = 0; k < n; k++)
                     sum += error[k];
             }
@@ -874,6 +876,79 @@ static APART void block_choose_scale(const block_job *j, block_part *p, const co
             p->scale = w.parts[0].scale;
         }
     }
+}
+
+/* What blocks that share a correction have in common: which they are, and both sums. */
+typedef struct block_group {
+    uint64_t first;
+    realw squares, products;
+} block_group;
+
+/* Adds n errors each of `count` blocks, or pieces of blocks, to their sums. Each sum is a chain: eight run at a time. */
+static void block_add_errors(size_t n, size_t count, const realw *error, realw *sum)
+{
+    size_t b = 0;
+    for (; b + 8 <= count; b += 8) {
+        const realw *const e = error + b * n;
+        realw s[8];
+        memcpy(s, sum + b, sizeof s);
+        for (size_t k = 0; k < n; k++)
+#pragma GCC unroll 8
+            for (size_t l = 0; l < 8; l++)
+                s[l] += e[l * n + k];
+        memcpy(sum + b, s, sizeof s);
+    }
+    for (; b < count; b++)
+        for (size_t k = 0; k < n; k++)
+            sum[b] += error[b * n + k];
+}
+
+/* Adds t * t and t * P of n finite elements each of some blocks, at most TILE in all, to their sums. */
+static void block_correction_sums(const block_job *j, size_t n, size_t count, const realw *down, const realw *x,
+                                  realw *squares, realw *products)
+{
+    _Alignas(LINE) realw t[TILE], p[TILE];
+    _Alignas(LINE) uintw grid[TILE];
+    int64_t q[TILE];
+    j->k->loopsw->runs_t(1, 0, n, count, down, x, t);
+    block_element_run(&j->element, j->k, n * count, t, NULL, 0, grid, p, q);
+    for (size_t i = 0; i < n * count; i++) {
+        p[i] *= t[i];
+        t[i] *= t[i];
+    }
+    block_add_errors(n, count, t, squares);
+    block_add_errors(n, count, p, products);
+}
+
+/* Finds the sums of the blocks that the block of *p is corrected with, unless *g has them. */
+static APART void block_find_group(const block_job *j, const block_part *p, block_group *g)
+{
+    const uint64_t along = p->block % j->walk.across, before = along % j->block->corrected;
+    const uint64_t count = core_smaller(j->block->corrected, j->walk.across - along + before);
+    realw squares[CORE_CHOICE_ROWS] = {0}, products[CORE_CHOICE_ROWS] = {0}, x[BLOCK_TILE];
+    if (g->first == p->block - before)
+        return;
+    g->first = p->block - before;
+    for (uint64_t k = 0; k < count; k++) {
+        core_place place;
+        core_scale s;
+        fpemu_walk_block(&j->walk, g->first + k, &place);
+        if (j->call->compact)
+            place.x = p->place.x + (int64_t)((k - before) * j->walk.tile_length);
+        const core_extremes e = block_extremes_between(j, &place, 0, place.elements);
+        core_scale_candidate(j->block, &e, 0, &s);
+        if (s.kind != CORE_SCALE_DIVIDE)
+            continue; /* there is nothing to add */
+        for (uint64_t at = 0, n; at < place.elements; at += n) {
+            n = core_smaller(place.elements - at, BLOCK_TILE);
+            block_take(j, &place, at, (size_t)n, x);
+            for (size_t i = 0; i < n; i++)
+                x[i] = (core_bits(x[i]) & ~CARRIER_SIGN) < CARRIER_INF ? x[i] : 0;
+            block_correction_sums(j, (size_t)n, 1, &s.down, x, squares + k, products + k);
+        }
+    }
+    g->squares = core_choice_total(squares, (unsigned)count);
+    g->products = core_choice_total(products, (unsigned)count);
 }
 
 /* Completes a scale by its levels. */
@@ -905,8 +980,9 @@ static APART void block_find_ends(const block_job *j, const core_place *place, c
     }
 }
 
-/* The scale of a block, counted and told to the sink. */
-static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, fpemu_stats *counters)
+/* The scale of a block, counted and told to the sink. g: as the block before left it, or that of no block. */
+static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, block_group *g,
+                             fpemu_stats *counters)
 {
     const block_call *call = j->call;
     core_scale *s = &p->scale;
@@ -927,6 +1003,10 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
         core_scale_candidate(j->block, e, 0, s);
     if (j->block->candidates > 1 && !j->given)
         block_choose_scale(j, p, e);
+    if (j->block->corrected && e->amax && !j->given) {
+        block_find_group(j, p, g);
+        core_scale_correct(j->block, g->squares, g->products, fpemu_element_bits(call->rounding, p->place.first), s);
+    }
     if (core_rule_levels(j->block->rule))
         block_find_levels(j, &p->place, e->amax, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
@@ -966,6 +1046,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
     /* where the block's elements begin in a compact x */
     uint64_t compact = j->lines ? (begin - j->call->first) / j->walk.across * j->walk.length : 0;
     uint64_t again = 0;
+    block_group group = {UINT64_MAX, 0, 0};
     for (uint64_t v = begin; v < end; v++) {
         block_part p;
         core_extremes e = j->whole;
@@ -986,7 +1067,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
         }
         if (j->looks)
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
-        block_find_scale(j, &p, &e, g ? &g->stats : NULL);
+        block_find_scale(j, &p, &e, &group, g ? &g->stats : NULL);
         if (!j->scales_only)
             block_add_elements(j, w, &p, 0, p.place.elements, g);
     }
@@ -1027,8 +1108,61 @@ static void block_run_lines(const block_job *j, block_tile *w, uint64_t begin, u
     }
 }
 
-/* What a call leaves to its threads: a large block, which p says, piece by piece (together), or blocks first <= v < end
- * in equal parts. */
+/* Counts a tile of a table's elements. */
+static void block_table_count(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *y,
+                              gathering *g)
+{
+    tile_counts c = {0};
+    c.max_error = g->stats.max_error;
+    block_table_seen(j, n, x, y, &c);
+    c.clipped = c.overflow = j->k->loopsw->codebook_outside(j->element.search, n, x, NULL);
+    fpemu_gather_tile(g, CARRIER_BITS, index, n, x, y, &c);
+}
+
+/* Elements [begin, end) of an array by a table that is searched. */
+static void block_table_part(const block_job *j, size_t begin, size_t end, gathering *g)
+{
+    const block_element *e = &j->element;
+    const block_sink *sink = j->call->sink;
+    const uint64_t offset = j->call->rounding->offset;
+    _Alignas(LINE) realw held[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
+    uint8_t codes[TILE];
+    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
+    const int in_place = block_in_place(j), at_once = !g && !sink && !e->p->stochastic;
+    if (at_once && in_place) {
+        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, NULL, j->y + begin);
+        return;
+    }
+    for (size_t at = begin, n; at < end && at_once; at += n) {
+        n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
+        block_load(j, (int64_t)at, 1, n, tile);
+        j->k->loopsw->codebook(e->search, n, tile, NULL, tile);
+        block_store(j, (int64_t)at, 1, n, tile);
+    }
+    for (size_t at = at_once ? end : begin, n; at < end; at += n) {
+        const realw *const x = in_place ? j->x + at : tile;
+        realw *const y = sink || !in_place || x == j->y + at ? held : j->y + at;
+        n = end - at < TILE ? end - at : TILE;
+        if (e->p->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
+        if (!in_place)
+            block_load(j, (int64_t)at, 1, n, tile);
+        if (!sink || g || !e->search->steps)
+            block_element_search_values(e, j->k, n, x, r, y);
+        if (g)
+            block_table_count(j, offset + at, n, x, y, g);
+        if (sink) {
+            j->k->loopsw->codebook_codes(e->search, n, e->search->steps ? x : y, codes);
+            sink->codes(sink->context, 0, at, n, j->p->size, codes);
+        } else if (y == held) {
+            block_store(j, (int64_t)at, 1, n, y);
+        }
+    }
+}
+
+/* What a call leaves to its threads: a large block, which p says, piece by piece (together), blocks first <= v < end in
+ * equal parts, or, p = NULL, all elements of an array by a table that is searched. */
 typedef struct block_slice {
     const block_job *j;
     const block_part *p;
@@ -1044,14 +1178,18 @@ static void block_run_slice(const block_slice *s, int k)
     w.n = w.count = 0;
     if (j->counted)
         fpemu_gather_begin(&g, j->want, CARRIER_BITS);
-    if (s->together) {
+    if (!s->p) {
+        const uint64_t offset = j->call->rounding->offset;
+        block_table_part(j, part_begin(k, s->parts, (size_t)s->end, offset),
+                         part_begin(k + 1, s->parts, (size_t)s->end, offset), j->counted ? &g : NULL);
+    } else if (s->together) {
         const size_t n = (size_t)s->p->place.elements;
         const uint64_t offset = j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
         block_add_elements(j, &w, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
                            j->counted ? &g : NULL);
         block_flush(j, &w, j->counted ? &g : NULL);
     } else {
-        const uint64_t unit = j->lines ? j->walk.across : 1;
+        const uint64_t unit = j->lines ? j->walk.across : j->block->corrected ? j->block->corrected : 1;
         const uint64_t step = (s->end - s->first) / unit / (uint64_t)s->parts * unit;
         const uint64_t begin = s->first + step * (uint64_t)k, end = k + 1 == s->parts ? s->end : begin + step;
         (j->lines ? block_run_lines : block_run_blocks)(j, &w, begin, end, j->counted ? &g : NULL);
@@ -1087,6 +1225,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
     const int parts = j->call->compact ? 1 : thread_count((size_t)(together ? full : most));
     block_part p;
+    block_group group = {UINT64_MAX, 0, 0};
     const block_slice s = {j, &p, first, end, parts, together};
     if (!together) {
         block_run_slices(&s);
@@ -1098,7 +1237,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
         fpemu_walk_block(w, b, &p.place);
         if (j->looks)
             block_large_extremes(j, &p.place, parts, &e);
-        block_find_scale(j, &p, &e, j->counted ? j->call->stats : NULL);
+        block_find_scale(j, &p, &e, &group, j->counted ? j->call->stats : NULL);
         if (!j->scales_only)
             block_run_slices(&s);
     }
@@ -1173,93 +1312,6 @@ static int block_is_plain(const block_call *call, const core_walk *w)
     return call->format->scaling == FPEMU_SCALING_NONE && !call->compact && w->block == CORE_WALK_INDEX &&
            (!call->sink || call->sink->codes == codes_to_array) && call->first == 0 && call->count == UINT64_MAX &&
            w->n[3] == w->total && w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
-}
-
-/* Counts a tile of a table's elements. */
-static void block_table_count(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *y,
-                              gathering *g)
-{
-    tile_counts c = {0};
-    c.max_error = g->stats.max_error;
-    block_table_seen(j, n, x, y, &c);
-    c.clipped = c.overflow = j->k->loopsw->codebook_outside(j->element.search, n, x, NULL);
-    fpemu_gather_tile(g, CARRIER_BITS, index, n, x, y, &c);
-}
-
-/* Elements [begin, end) of an array by a table that is searched. */
-static void block_table_part(const block_job *j, size_t begin, size_t end, gathering *g)
-{
-    const block_element *e = &j->element;
-    const block_sink *sink = j->call->sink;
-    const uint64_t offset = j->call->rounding->offset;
-    _Alignas(LINE) realw held[TILE];
-    _Alignas(LINE) uint32_t r[TILE];
-    uint8_t codes[TILE];
-    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
-    const int in_place = block_in_place(j), at_once = !g && !sink && !e->p->stochastic;
-    if (at_once && in_place) {
-        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, NULL, j->y + begin);
-        return;
-    }
-    for (size_t at = begin, n; at < end && at_once; at += n) {
-        n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
-        block_load(j, (int64_t)at, 1, n, tile);
-        j->k->loopsw->codebook(e->search, n, tile, NULL, tile);
-        block_store(j, (int64_t)at, 1, n, tile);
-    }
-    for (size_t at = at_once ? end : begin, n; at < end; at += n) {
-        const realw *const x = in_place ? j->x + at : tile;
-        realw *const y = sink || !in_place || x == j->y + at ? held : j->y + at;
-        n = end - at < TILE ? end - at : TILE;
-        if (e->p->stochastic)
-            fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
-        if (!in_place)
-            block_load(j, (int64_t)at, 1, n, tile);
-        if (!sink || g || !e->search->steps)
-            block_element_search_values(e, j->k, n, x, r, y);
-        if (g)
-            block_table_count(j, offset + at, n, x, y, g);
-        if (sink) {
-            j->k->loopsw->codebook_codes(e->search, n, e->search->steps ? x : y, codes);
-            sink->codes(sink->context, 0, at, n, j->p->size, codes);
-        } else if (y == held) {
-            block_store(j, (int64_t)at, 1, n, y);
-        }
-    }
-}
-
-/* The same, counted where that is asked for. */
-static void block_table_gathered(const block_job *j, size_t begin, size_t end, int parts)
-{
-    if (!j->counted) {
-        block_table_part(j, begin, end, NULL);
-        return;
-    }
-    gathering g;
-    fpemu_gather_begin(&g, j->want, CARRIER_BITS);
-    block_table_part(j, begin, end, &g);
-    fpemu_gather_join(&g, CARRIER_BITS, parts, j->call->stats);
-}
-
-/* All elements of an array by a table that is searched. */
-static void block_run_table(const block_job *j)
-{
-    const size_t n = (size_t)j->walk.total;
-    const uint64_t offset = j->call->rounding->offset;
-    const int parts = thread_count(n);
-    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
-        block_table_gathered(j, 0, n, 1);
-        return;
-    }
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-#endif
-    for (int k = 0; k < parts; k++) {
-        fp_environment environment;
-        fpemu_environment_enter(&environment); /* a worker thread has its own */
-        block_table_gathered(j, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset), parts);
-        fpemu_environment_leave(&environment);
-    }
 }
 
 /* Where the elements lie. */
@@ -1389,7 +1441,8 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     const core_walk *w = &j->walk;
     block_element_begin(&j->element, e, j->counted | j->zeros);
     block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, &j->search);
-    j->fused = (!j->block->sticky || j->p->pow2.usable) && block_is_fast(e) && !core_rule_levels(f->scaling);
+    j->fused = (!j->block->sticky || j->p->pow2.usable) && block_is_fast(e) && !core_rule_levels(f->scaling) &&
+               !j->block->corrected;
     j->fused_pieces =
         j->fused && !j->p->scalar && !j->zeros && !call->rounding->compat && !call->sink && !call->compact;
     j->hold_many = j->p->hold_many && !j->given && w->blocks > FEW_BLOCKS;
@@ -1398,7 +1451,7 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     j->looks = !j->p->scalar && !j->whole_known && (!j->given || j->counted);
     if (core_rule_levels(f->scaling))
         j->many = j->codes = 0;
-    if (j->block->candidates > 1) /* their counters are those of one block at a time */
+    if (j->block->candidates > 1 || j->block->corrected) /* their counters are those of one block at a time */
         j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
         return;
@@ -1447,7 +1500,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 && !j->given;
+    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 &&
+                        !j->block->corrected && !j->given;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE && !j->lines)
         first += block_run_few(j, first, last);
@@ -1459,7 +1513,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     block_job_wide(j, f);
 #endif
     if (plain && j->element.search && j->p->size == 1 && !j->nan_seen && !j->scales_only)
-        block_run_table(j);
+        block_run_slices(&(block_slice){j, NULL, 0, j->walk.total, thread_count((size_t)j->walk.total), 0});
     else
         block_run_all(j, first, last);
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
@@ -1496,8 +1550,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     if (!x || (!y && !call->sink) ||
         (call->compact && core_rule_chooses(f->scaling) && !call->shape->whole && !f->outer))
         return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
-    if (f->outer && (call->first % j.walk.across || last % j.walk.across))
-        return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers */
+    if ((f->outer || core_corrected(f)) && (call->first % j.walk.across || last % j.walk.across))
+        return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers, or corrections */
     if (y)
         status = check_arrays(&j.walk, x, y, size);
     if (status)

@@ -20,7 +20,7 @@ static core_reason check_format(const fpemu_format *f, int carrier, const fpemu_
     if (!f)
         return REASON_NO_FORMAT;
     uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
-    reserved |= (uint64_t)(f->reserved2[0] | f->reserved2[1] | f->reserved2[2] | (f->scaling ? 0 : f->outer));
+    reserved |= (uint64_t)(f->reserved2[0] | f->reserved2[1] | (f->scaling ? 0 : f->outer | f->correct));
 #pragma omp simd reduction(| : reserved)
     for (size_t i = 0; i < sizeof f->reserved3 / sizeof f->reserved3[0]; i++)
         reserved |= f->reserved3[i];
@@ -101,7 +101,7 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
         return REASON_SCALAR_COMPAT;
     if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
         return REASON_POSIT_MODE;
-    if (f->scaling && core_candidates(f) > 1 && !core_rule_chooses(f->scaling)) {
+    if (f->scaling && (core_corrected(f) || (core_candidates(f) > 1 && !core_rule_chooses(f->scaling)))) {
         if (r->compat)
             return REASON_BLOCK_COMPAT;
         if (FPEMU_MODE_DRAWS(r->mode))

@@ -56,7 +56,7 @@ FPEMU_FN core_block_compat core_block_compat_make(const fpemu_format *f, const f
                                  most,
                                  f->kind == FPEMU_KIND_INT ? f->zero_point : 0,
                                  (int32_t)f->bits - 1,
-                                 f->scaling == FPEMU_SCALING_RECIPROCAL ? FPEMU_COMPAT_NONE : r->compat,
+                                 f->scaling == FPEMU_SCALING_RECIPROCAL ? (uint8_t)FPEMU_COMPAT_NONE : r->compat,
                                  CORE_DRAWS(core_mode(r))};
     return c;
 }

@@ -181,6 +181,8 @@
 #define core_scale_end CARRIER(core_scale_end)
 #define core_scale_given CARRIER(core_scale_given)
 #define core_scale_hold CARRIER(core_scale_hold)
+#define core_scale_draw CARRIER(core_scale_draw)
+#define core_scale_correct CARRIER(core_scale_correct)
 #define core_scale_hold_signed CARRIER(core_scale_hold_signed)
 #define core_scale_inverse CARRIER(core_scale_inverse)
 #define core_scale_nvfp4 CARRIER(core_scale_nvfp4)

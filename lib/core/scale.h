@@ -54,7 +54,13 @@ typedef struct core_tensor {
 FPEMU_FN int core_rule_is_nvfp4(int rule)
 {
     return rule == FPEMU_SCALING_NVFP4 || rule == FPEMU_SCALING_NVFP4_AO ||
-           (rule >= FPEMU_SCALING_4OVER6 && rule <= FPEMU_SCALING_NVFP4_CLAMP);
+           (rule >= FPEMU_SCALING_4OVER6 && rule <= FPEMU_SCALING_NVFP4_CLAMP) || rule == FPEMU_SCALING_EDEN;
+}
+
+/* How many blocks of a line share a correction of their scales; 0: none. */
+FPEMU_FN unsigned core_corrected(const fpemu_format *f)
+{
+    return f->scaling != FPEMU_SCALING_EDEN ? 0 : f->correct ? f->correct : 8;
 }
 
 /* How many neighbours share the finest level of a scale, under rules whose scales have levels; else 0. */
@@ -198,8 +204,8 @@ FPEMU_FN core_tensor core_nvfp4_tensor(const fpemu_range *w, int rule, float k, 
         const float d = core_finite32(amax / most);
         t.b = d > 1e-30f ? d : 1e-30f;
         t.a = core_finite32(1 / t.b);
-    } else if (rule == FPEMU_SCALING_NVFP4_AO) {
-        const float d = amax / most;
+    } else if (rule == FPEMU_SCALING_NVFP4_AO || rule == FPEMU_SCALING_EDEN) {
+        const float d = rule == FPEMU_SCALING_EDEN ? amax / k / m : amax / most;
         t.b = d > 0 ? core_finite32(d) : 1;
         t.a = core_finite32(1 / t.b);
     } else if (amax > 0) {

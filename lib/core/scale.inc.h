@@ -16,13 +16,14 @@ typedef struct core_block {
     core_tensor tensor;
     int32_t emax, precision; /* of the element */
     int32_t first, last;     /* exponents of the powers of two that the scale format holds */
-    int32_t margin;
     uint32_t code_mask;
     uint32_t code_most;                /* of a scale, in a search by codes */
     uint16_t candidates;               /* scales of which one is chosen */
     int16_t search_first, search_step; /* which they are, doc/blocks.md, 2.8; step 0: the rule says that */
     uint16_t search_grid;
     uint8_t search_error; /* fpemu_search_error */
+    uint8_t corrected;    /* core_corrected */
+    uint8_t margin;       /* of recipe rules */
     uint8_t rule;         /* fpemu_scaling */
     uint8_t no_zero;      /* the scale format has none */
     uint8_t powers;       /* the rule gives powers of two */
@@ -98,7 +99,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     b->inverse = b->rule == FPEMU_SCALING_RCEIL ? core_finite(1 / b->max) : 1 / b->max;
     b->emax = core_exponent(max);
     b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
-    b->margin = f->margin;
+    b->margin = (uint8_t)f->margin;
     b->bits = (uint8_t)f->bits;
     b->bare = f->scale_power;
     b->powers = b->rule <= FPEMU_SCALING_HBFP || b->rule == FPEMU_SCALING_MUPPET || b->rule == FPEMU_SCALING_PAIRS;
@@ -109,6 +110,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     b->search_step = (int16_t)((f->search_first < f->search_last) - (f->search_first > f->search_last));
     b->search_grid = f->search_grid;
     b->search_error = (uint8_t)f->search_error;
+    b->corrected = (uint8_t)core_corrected(f);
     const int own =
         b->rule == FPEMU_SCALING_RECIPE || b->rule == FPEMU_SCALING_RECIPE_POW2 || b->rule == FPEMU_SCALING_S2FP8;
     if (b->bare) {
@@ -123,10 +125,15 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
         b->no_zero = !scale->has_zero;
         b->same = CARRIER_BITS == 32 && scale->mantissa_bits == 23 && scale->emin <= -126 && scale->emax >= 127;
         if (!b->powers && !own && !b->same) { /* only then is there a number to round to it */
-            fpemu_rounding nearest;
-            memset(&nearest, 0, sizeof nearest);
-            nearest.overflow = FPEMU_OVERFLOW_SATURATE;
-            core_plan_make(&b->scale_plan, scale, &nearest, 0);
+            fpemu_rounding own_way;
+            memset(&own_way, 0, sizeof own_way);
+            own_way.overflow = FPEMU_OVERFLOW_SATURATE;
+            if (b->corrected) { /* what core_scale_correct asks */
+                own_way.mode = FPEMU_MODE_SR;
+                own_way.variant = r->variant;
+                own_way.bits = r->bits;
+            }
+            core_plan_make(&b->scale_plan, scale, &own_way, 0);
         }
         b->last = core_exponent(core_bits(b->scale_max));
         const uintw least = core_bits(b->scale_min);
@@ -188,8 +195,9 @@ FPEMU_FN void core_scale_power(const core_block *b, int c, int top, core_scale *
     }
 }
 
-/* Takes v >= 0 to the scale format; s->saturated becomes 1 where that cuts it. */
-FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
+/* Takes v >= 0 to the scale format by a mode of core_grid, with n random bits r; s->saturated becomes 1 where that cuts
+ * it. */
+FPEMU_FN realw core_scale_draw(const core_block *b, int mode, int n, realw v, uint32_t r, core_scale *s)
 {
     const uintw u = core_bits(v);
     if (u >= CARRIER_INF) {
@@ -198,9 +206,15 @@ FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
     }
     if (b->same)
         return v;
-    const uintw g = core_grid(&b->scale_plan, FPEMU_MODE_RNE, 1, 32, u, 0, 0);
+    const uintw g = core_grid(&b->scale_plan, mode, 1, n, u, 0, (uintw)r << (CARRIER_BITS - 32));
     s->saturated |= g > b->scale_plan.max[0] || (b->no_zero && v < b->scale_min); /* v may have underflowed */
     return core_value(core_finish_any(&b->scale_plan, u, g));
+}
+
+/* The same, to nearest even. */
+FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
+{
+    return core_scale_draw(b, FPEMU_MODE_RNE, 32, v, 0, s);
 }
 
 /* c of the rules that give a power of two. */
@@ -274,6 +288,7 @@ FPEMU_FN void core_scale_ready(const core_block *b, core_scale *s)
         s->down = s->s;
         break;
     case FPEMU_SCALING_NVFP4_CLAMP:
+    case FPEMU_SCALING_EDEN:
         s->kind = CORE_SCALE_DIVIDE;
         s->down = core_finite(s->s * s->d);
         break;
@@ -374,9 +389,10 @@ FPEMU_FN void core_scale_affine(const core_block *b, realw lo, realw hi, core_sc
     }
 }
 
-/* The scale of a block by its rule, for a largest magnitude that may be another one than its own; of 4over6 rules that
- * for elements up to T * 2/3 (four), or up to T. */
-FPEMU_FN void core_scale_rule(const core_block *b, const core_extremes *e, uintw largest, int four, core_scale *s)
+/* The scale of a block by its rule, for a largest magnitude that may be another one than its own; of 4over6 rules the
+ * candidate 1 is that for elements up to T * 2/3. */
+FPEMU_FN void core_scale_rule(const core_block *b, const core_extremes *e, uintw largest, unsigned candidate,
+                              core_scale *s)
 {
     const realw amax = core_value(largest);
     const int all_zero = e->amax == 0;
@@ -413,10 +429,14 @@ FPEMU_FN void core_scale_rule(const core_block *b, const core_extremes *e, uintw
     case FPEMU_SCALING_4OVER6:
     case FPEMU_SCALING_4OVER6_MSE: {
         const realw base = amax / b->max * (realw)b->tensor.a;
-        s->s = core_scale_hold(b, four ? base * (realw)1.5 : base, s);
+        s->s = core_scale_hold(b, candidate ? base * (realw)1.5 : base, s);
         core_scale_ready(b, s);
         break;
     }
+    case FPEMU_SCALING_EDEN:
+        s->s = core_scale_hold(b, amax / b->max / (realw)b->tensor.b, s);
+        core_scale_ready(b, s);
+        break;
     case FPEMU_SCALING_NVFP4_CLAMP: {
         const realw v = amax / (realw)b->tensor.b / b->max, low = b->scale_min;
         s->s = core_scale_hold(b, v < low ? low : v, s);
@@ -503,7 +523,7 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
         amax = core_bits(core_finite(core_value(amax) * ((realw)k / (realw)b->search_grid)));
         amax += amax == 0;
     }
-    core_scale_rule(b, e, amax, (int)i, s);
+    core_scale_rule(b, e, amax, i, s);
     if (b->search_step && !b->search_grid && amax && s->kind != CORE_SCALE_NAN)
         core_scale_step(b, k, amax, s);
 }
@@ -678,6 +698,16 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
     if (sticky && s->kind == CORE_SCALE_MULTIPLY && (t & ~CARRIER_SIGN) == 0)
         t = sign | (uintw)(a != 0);
     return a > CARRIER_INF ? u : t;
+}
+
+/* Corrects a scale by the sums of t * t and t * P, with the random bits r; its elements see it as it was. */
+FPEMU_FN void core_scale_correct(const core_block *b, realw squares, realw products, uint32_t r, core_scale *s)
+{
+    const realw c = squares / products, own = c > 0 && core_bits(c) < CARRIER_INF ? c : 1;
+    if (s->kind == CORE_SCALE_NAN)
+        return;
+    s->s = core_scale_draw(b, b->scale_plan.mode, b->scale_plan.n, core_finite(s->s * own), r, s);
+    core_scale_end(s);
 }
 
 /* What is scaled of x: x less the offset of its block. */

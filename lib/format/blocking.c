@@ -13,24 +13,13 @@
 
 void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
 {
-    to->scaling = from->scaling;
-    to->block = from->block;
-    to->scale_power = from->scale_power;
-    to->scale_exponent_bits = from->scale_exponent_bits;
-    to->scale_mantissa_bits = from->scale_mantissa_bits;
-    to->scale_specials = from->scale_specials;
-    to->scale_signed = from->scale_signed;
-    to->scale_bias = from->scale_bias;
-    to->margin = from->margin;
-    to->block_length = from->block_length;
-    to->block_rows = from->block_rows;
-    to->target = from->target;
-    to->bound = from->bound;
-    to->outer = from->outer;
-    to->search_first = from->search_first;
-    to->search_last = from->search_last;
-    to->search_grid = from->search_grid;
-    to->search_error = from->search_error;
+    const size_t begin = offsetof(fpemu_format, scaling), end = offsetof(fpemu_format, reserved3);
+    const fpemu_format before = *to;
+    memcpy((char *)to + begin, (const char *)from + begin, end - begin);
+    to->codebook = before.codebook; /* these are the element's */
+    to->codebook_length = before.codebook_length;
+    to->table_word = before.table_word;
+    memcpy(to->reserved2, before.reserved2, sizeof to->reserved2);
 }
 
 void fpemu_clear_blocked(fpemu_format *format)
@@ -41,14 +30,9 @@ void fpemu_clear_blocked(fpemu_format *format)
 
 int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
 {
-    return a->scaling == b->scaling && a->block == b->block && a->scale_power == b->scale_power &&
-           a->scale_exponent_bits == b->scale_exponent_bits && a->scale_mantissa_bits == b->scale_mantissa_bits &&
-           a->scale_specials == b->scale_specials && a->scale_signed == b->scale_signed &&
-           a->scale_bias == b->scale_bias && a->margin == b->margin && a->block_length == b->block_length &&
-           a->block_rows == b->block_rows && core_bits32(a->target) == core_bits32(b->target) &&
-           core_bits32(a->bound) == core_bits32(b->bound) && a->outer == b->outer &&
-           a->search_first == b->search_first && a->search_last == b->search_last && a->search_grid == b->search_grid &&
-           a->search_error == b->search_error;
+    fpemu_format other = *b;
+    fpemu_copy_blocked(&other, a);
+    return memcmp(&other, b, sizeof other) == 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ scales */
@@ -313,6 +297,8 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
                       " normal one on");
     if (f->outer > FPEMU_OUTER_ROW || (f->outer && (!core_rule_is_nvfp4(f->scaling) || f->block != FPEMU_BLOCK_RUN)))
         return refuse(problem, FPEMU_PARAMETER_OUTER, "outer=row with nvfp4 rules and blocks N alone");
+    if (f->correct > CORE_CHOICE_ROWS || (f->correct && !core_corrected(f)))
+        return refuse(problem, FPEMU_PARAMETER_CORRECT, "a correction over 1 to 64 blocks, with the rule eden alone");
     return check_search(f, problem);
 }
 
@@ -341,8 +327,10 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
     case FPEMU_SCALING_NVFP4:
     case FPEMU_SCALING_NVFP4_AO:
     case FPEMU_SCALING_NVFP4_CLAMP:
-        if (f->block != FPEMU_BLOCK_RUN && f->block != FPEMU_BLOCK_TILE)
-            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N or RxC with nvfp4 rules");
+    case FPEMU_SCALING_EDEN:
+        if (f->block != FPEMU_BLOCK_RUN && (f->block != FPEMU_BLOCK_TILE || core_corrected(f)))
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
+                          core_corrected(f) ? "a block N with the rule eden" : "a block N or RxC with nvfp4 rules");
         if (f->scale_power)
             return refuse(problem, scales, "a float as scale with nvfp4 rules");
         if (passes_binary32(f, scale))

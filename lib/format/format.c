@@ -41,7 +41,7 @@ static int check_fields(const fpemu_format *f, fpemu_problem *problem)
 {
     const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
     uint64_t reserved = f->reserved0 | f->reserved1[0] | f->reserved1[1];
-    reserved |= (uint64_t)(f->reserved2[0] | f->reserved2[1] | f->reserved2[2]);
+    reserved |= (uint64_t)(f->reserved2[0] | f->reserved2[1]);
     for (size_t i = 0; i < sizeof f->reserved3 / sizeof f->reserved3[0]; i++)
         reserved |= f->reserved3[i];
     if (f->kind < FPEMU_KIND_FLOAT || f->kind > FPEMU_KIND_CODEBOOK || reserved)

@@ -35,7 +35,8 @@ enum fpemu_parameter {
     FPEMU_PARAMETER_OUTER = 1u << 24,
     FPEMU_PARAMETER_SEARCH = 1u << 25,
     FPEMU_PARAMETER_ERROR = 1u << 26,
-    FPEMU_PARAMETER_COUNT = 27
+    FPEMU_PARAMETER_CORRECT = 1u << 27,
+    FPEMU_PARAMETER_COUNT = 28
 };
 
 /* Why parameters make no format. `expected` completes the sentence "found ..., expected ...". */

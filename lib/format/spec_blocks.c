@@ -14,7 +14,7 @@
 static const char *const rule_names[FPEMU_SCALING_COUNT] = {
     "none",   "floor",       "ceil",   "even",     "rceil",      "hbfp",   "absmax",     "nvfp4",       "nvfp4-ao",
     "recipe", "recipe-pow2", "muppet", "s2fp8",    "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp", "pairs",
-    "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0"};
+    "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0",     "eden"};
 
 /* In the order of fpemu_outer. */
 static const char *const outer_names[] = {"tensor", "row", NULL};
@@ -30,7 +30,8 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define AFFINE_RULES                                                                                                   \
     (RULE_BIT(ASYMMETRIC) | RULE_BIT(MINMAX) | RULE_BIT(TINYGEMM) | RULE_BIT(HQQ) | RULE_BIT(GGML_1) | RULE_BIT(GGML_0))
 #define NVFP4_RULES                                                                                                    \
-    (RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO) | RULE_BIT(NVFP4_CLAMP) | RULE_BIT(4OVER6) | RULE_BIT(4OVER6_MSE))
+    (RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO) | RULE_BIT(NVFP4_CLAMP) | RULE_BIT(4OVER6) | RULE_BIT(4OVER6_MSE) |          \
+     RULE_BIT(EDEN))
 
 /* clang-format off */
 #define AN_ELEMENT(optional) {"element", FPEMU_PARAMETER_ELEMENT, ELEMENT, optional}
@@ -43,6 +44,7 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define A_BOUND {"bound", FPEMU_PARAMETER_BOUND, DECIMAL, 1}
 #define AN_OUTER {"outer", FPEMU_PARAMETER_OUTER, OUTER, 1}
 #define A_SEARCH {"search", FPEMU_PARAMETER_SEARCH, SPAN, 1}, {"error", FPEMU_PARAMETER_ERROR, NORM, 1}
+#define A_CORRECTION {"correct", FPEMU_PARAMETER_CORRECT, INTEGER, 1}
 #define A_WIDTH(name) {name, FPEMU_PARAMETER_BITS, INTEGER, 0}
 
 /* What holds where an argument is left out; 0 where it cannot be. */
@@ -68,7 +70,7 @@ static const struct family {
       {{"e", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {"m", FPEMU_PARAMETER_MANTISSA, INTEGER, 0}, A_BLOCK(1), A_MARGIN, A_RANGE,
        {0}}},
      FROM_E_M, RULE_BIT(FLOOR), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 8, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
-    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, A_SEARCH, {0}}},
+    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, A_SEARCH, A_CORRECTION, {0}}},
      ANY, NVFP4_RULES, FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_NAME_E4M3FN,
      FPEMU_NAME_E2M1},
     {{"codebook", CALL_BLOCKED,
@@ -85,7 +87,7 @@ static const struct family {
     {{"s2fp8", CALL_BLOCKED, {AN_ELEMENT(1), {0}}},
      ANY, RULE_BIT(S2FP8), FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_E5M2},
     {{"block", CALL_BLOCKED,
-      {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, A_SEARCH, {0}}},
+      {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, A_RANGE, A_BOUND, AN_OUTER, A_SEARCH, A_CORRECTION, {0}}},
      ANY, ~0u, 0, 0, 0, 0, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
 };
 /* clang-format on */
@@ -308,6 +310,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     const value *margin = find(c, r, v, FPEMU_PARAMETER_MARGIN);
     const value *bound = find(c, r, v, FPEMU_PARAMETER_BOUND), *outer = find(c, r, v, FPEMU_PARAMETER_OUTER);
     const value *search = find(c, r, v, FPEMU_PARAMETER_SEARCH), *error = find(c, r, v, FPEMU_PARAMETER_ERROR);
+    const value *correct = find(c, r, v, FPEMU_PARAMETER_CORRECT);
     if (!build_element(m, r, v, rule ? (int)rule->number : m->rule, f))
         return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element format");
     if (!build_target(c, r, v, f, problem))
@@ -317,7 +320,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
         return refuse(problem, FPEMU_PARAMETER_RULE,
                       m->rules == POWER_RULES       ? "floor, ceil, even or rceil"
                       : m->element == FROM_M        ? "floor, ceil, even, rceil or hbfp"
-                      : m->rules & RULE_BIT(NVFP4)  ? "nvfp4, nvfp4-ao, nvfp4-clamp, 4over6 or 4over6-mse"
+                      : m->rules & RULE_BIT(NVFP4)  ? "nvfp4, nvfp4-ao, nvfp4-clamp, eden, 4over6 or 4over6-mse"
                       : m->rules & RULE_BIT(ABSMAX) ? "absmax, reciprocal or a rule with zero points"
                                                     : "recipe or recipe-pow2");
     f->block = block ? (uint8_t)block->number : m->block;
@@ -330,6 +333,10 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->search_last = (int16_t)(search ? (int32_t)search->length : 0);
     f->search_grid = (uint16_t)(search ? search->rows : 0);
     f->search_error = (uint16_t)(error ? error->number : 0);
+    if (correct && (!f->block_length || correct->number < 1 || correct->number % f->block_length))
+        return refuse(problem, FPEMU_PARAMETER_CORRECT, "a number of elements that makes whole blocks");
+    f->correct =
+        correct && correct->number != 8 * (int64_t)f->block_length ? to_byte(correct->number / f->block_length) : 0;
     if (bound && !(f->bound > 0))
         return refuse(problem, FPEMU_PARAMETER_BOUND, "a number above zero");
     if (scale && exponent)
@@ -408,6 +415,7 @@ static int says(const struct family *m, const fpemu_format *f)
            (f->target == 0 || has_argument(c, FPEMU_PARAMETER_TARGET)) &&
            (f->bound == 0 || has_argument(c, FPEMU_PARAMETER_BOUND)) &&
            (f->outer == 0 || has_argument(c, FPEMU_PARAMETER_OUTER)) &&
+           (f->correct == 0 || has_argument(c, FPEMU_PARAMETER_CORRECT)) &&
            (f->search_first == f->search_last || has_argument(c, FPEMU_PARAMETER_SEARCH));
 }
 
@@ -502,6 +510,9 @@ static void write_argument(writer *w, const struct family *m, const fpemu_format
     } else if (parameter == FPEMU_PARAMETER_ERROR && f->search_error) {
         write_name(w, "error=");
         write_text(w, error_names[f->search_error]);
+    } else if (parameter == FPEMU_PARAMETER_CORRECT && f->correct) {
+        write_name(w, "correct=");
+        write_number(w, "", f->correct * (int64_t)f->block_length);
     }
 }
 

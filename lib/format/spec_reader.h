@@ -101,7 +101,7 @@ enum call_kind {
     CALL_BLOCKED
 };
 
-#define MAX_ARGUMENTS 12
+#define MAX_ARGUMENTS 13
 
 typedef struct call {
     const char *name;

@@ -145,6 +145,11 @@ static inline uint64_t tile_index(const gemm_tile *w, size_t r)
     return ((uint64_t)w->batch * w->call->m + w->row + r) * w->call->index_row + w->lane;
 }
 
+static inline double *sums_of(gemm_tile *w, size_t r)
+{
+    return w->state.d + r * w->call->row_states;
+}
+
 /* The power of two that is left out of output (row r, lane i) of the tile. */
 static inline int tile_exponent(const gemm_tile *w, size_t r, size_t i)
 {

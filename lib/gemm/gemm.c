@@ -176,7 +176,7 @@ static void join_batch(gemm_call *c)
         c->lanes.stride == 0 || (both && !goes))
         return;
     if (both) {
-        c->path = PATH_FAST;
+        c->path = c->path == PATH_NATIVE32 ? PATH_NATIVE32 : PATH_FAST;
         c->paired = 1;
         along_batch(&c->rows);
     }

@@ -111,7 +111,7 @@ void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_
         fpemu_operand_line(call, &call->rows, from_x, x->step_column, n, &a);
         fpemu_operand_line(call, &call->lanes, from_y, y->step_row, n, &b);
         if (path == PATH_NATIVE32)
-            k->mac_binary32(n, 1, a.f, b.f, 1, &s);
+            k->mac_binary32(n, 1, a.f, 0, b.f, 1, &s);
         else if (path == PATH_BINARY32)
             k->mac32[call->product_form][call->inner_form](&call->product32, &call->inner32, n, 1, a.f, b.f, 1, &s);
         else if (path == PATH_NATIVE64)

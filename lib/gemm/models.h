@@ -15,12 +15,6 @@ double fpemu_reference_end(gemm_tile *w, size_t row, size_t lane, double c);
 void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_operand *x, const core_operand *y,
                            void *result);
 
-/* Vectors of an operation: v * w + u * f; w or f = NULL is 1, u = NULL is nothing at all, and then w is not NULL. */
-typedef struct gemm_terms {
-    const double *v, *w, *u, *f;
-    int wide; /* v * w may have more bits than binary64 */
-} gemm_terms;
-
 /* The fast models, all lanes of row r at a time, from product k0 on; x: nk numbers, or in paired calls as y: nk rows of
  * lanes. */
 void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
@@ -39,7 +33,7 @@ void fpemu_fast_chained(gemm_tile *w, size_t nk, const float *x, float *sums);
 /* The sum in `inner` of the chunk with product k, times the scales of its blocks, goes into `s`; it begins anew. */
 void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inner, double *s);
 /* Pairwise: leaf number k of the tree; and what waits at the end, joined, into `to`. */
-void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, gemm_terms node);
+void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, dot_terms node);
 void fpemu_fast_root(gemm_tile *w, size_t r, double *to);
 
 #endif /* FPEMU_GEMM_MODELS_H */

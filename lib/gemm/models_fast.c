@@ -8,15 +8,17 @@
 
 /* -------------------------------------------------------------------------------------------- one operation */
 
-/* By the reference's operation, lane by lane. sum: an addition that changes nothing is counted. */
-static void operate_slowly(const core_target *g, size_t n, const gemm_terms *a, const uint32_t *r, int sum,
-                           core_dot_tally *tally, double *y)
+/* By the reference's operation, lane by lane, or those of `lanes`. sum: an addition that changes nothing is counted. */
+static void operate_slowly(const core_target *g, size_t n, const dot_terms *a, const uint32_t *r, int sum,
+                           core_dot_tally *tally, const uint64_t *lanes, double *y)
 {
     for (size_t i = 0; i < n; i++) {
-        const double factor = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0, u_factor = a->f ? a->f[i] : 1;
+        const double v = a->v[a->one ? 0 : i], w = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0, f = a->f ? a->f[i] : 1;
         const uint32_t bits = g->stochastic ? r[i] : 0;
-        y[i] = a->wide ? core_dot_operate_exact(g, a->v[i], factor, a->u != NULL, u, u_factor, bits, sum, tally)
-                       : core_dot_operate_with(g, bits, a->v[i], factor, a->u != NULL, u, u_factor, sum, tally);
+        if (lanes && !lanes[i])
+            continue;
+        y[i] = a->wide ? core_dot_operate_exact(g, v, w, a->u != NULL, u, f, bits, sum, tally)
+                       : core_dot_operate_with(g, bits, v, w, a->u != NULL, u, f, sum, tally);
     }
 }
 
@@ -24,9 +26,10 @@ static void operate_slowly(const core_target *g, size_t n, const gemm_terms *a, 
 static void operate_exactly(const kernels *k, size_t n, fpemu_operation work, int wide, int downward, const double *v,
                             const double *w, const double *u, double *odd)
 {
+    const int second = downward && work != FPEMU_OPERATION_MUL; /* a product's zero has a sign of its own */
     double nearest[DOT_LANES];
-    if (wide || k->has_sides) /* a product's zero has a sign of its own */
-        k->loops64->odd[downward && work != FPEMU_OPERATION_MUL][work](n, v, w, u, odd);
+    if (wide || k->loops64->odd[second][work])
+        k->loops64->odd[second][work](n, v, w, u, odd);
     else
         k->exact[work](n, v, w, u, downward ? CORE_SIGN64 : 0, nearest, odd);
 }
@@ -40,176 +43,69 @@ static void round_odd(const kernels *k, const gemm_target *g, size_t n, double *
     k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
 }
 
-static void add_counts(core_counts *to, const core_counts *c)
-{
-    to->nan += c->nan;
-    to->infinite += c->infinite;
-    to->clipped += c->clipped;
-    to->overflow += c->overflow;
-    to->invalid += c->invalid;
-    to->underflow += c->underflow;
-    to->subnormal += c->subnormal;
-    to->inexact += c->inexact;
-    to->max_abs = c->max_abs > to->max_abs ? c->max_abs : to->max_abs;
-    to->min_abs = c->min_abs && (!to->min_abs || c->min_abs < to->min_abs) ? c->min_abs : to->min_abs;
-    to->max_error = c->max_error > to->max_error ? c->max_error : to->max_error;
-}
-
-/* Counts results y of a's terms, a->v * w + u, as core_dot_count does. */
-static void count_results(const kernels *k, const gemm_target *g, size_t n, int wide, const gemm_terms *a,
-                          const double *w, const double *u, const double *odd, const uint32_t *r, const double *y,
-                          int sum, core_dot_tally *tally)
-{
-    const core_plan64 *p = &g->rule->plan;
-    tile_counts counts = {.max_error = 0}, extremes = {.max_error = 0};
-    uint64_t swamped = 0;
-    if (!g->within || !k->count_sums(p, n, a->v, w, u, odd, y, &counts, &swamped)) {
-        core_plan64 unbounded = core_plan_unbounded64(p);
-        unbounded.rule = p->any ? CORE_RULE_ANY : p->rule == CORE_RULE_POSIT ? p->rule : CORE_RULE_FLOAT;
-        uint64_t grid[DOT_LANES];
-        double nearest[DOT_LANES], product[DOT_LANES], unused[DOT_LANES];
-        k->exact[FPEMU_OPERATION_FMA](n, a->v, w, u, 0, nearest, unused);
-        operate_exactly(k, n, FPEMU_OPERATION_MUL, wide, 0, a->v, w, u, product);
-        k->loops64->round[unbounded.rule][p->mode](&unbounded, n, odd, r, grid);
-        k->loops64->count(p, n, odd, y, grid, &counts);
-        k->loops64->count(p, n, nearest, y, grid, &extremes);
-        counts.min_abs = extremes.min_abs;
-        counts.max_abs = extremes.max_abs;
-        counts.max_error = extremes.max_error;
-        for (size_t i = 0; i < n; i++) {
-            const double left = product[i], right = u[i];
-            swamped += left - left == 0 && right - right == 0 &&
-                       ((y[i] == left && right != 0) || (y[i] == right && left != 0));
-            counts.invalid += isnan(odd[i]) && !isnan(a->v[i]) && !isnan(w[i]) && !(a->u && isnan(a->u[i])) &&
-                              !(a->f && isnan(a->f[i]));
-        }
-    }
-    add_counts(&tally->c, &counts);
-    tally->swamped += sum ? swamped : 0;
-    tally->roundings += n;
-}
-
-/* By binary64 arithmetic, where it has the bits. */
-static void operate_fast(const kernels *k, const gemm_target *g, size_t n, const gemm_terms *a, int wide,
-                         const uint32_t *r, int sum, core_dot_tally *tally, double *y)
+/* By several passes of binary64 arithmetic, where it has the bits. */
+static int operate_fast(const kernels *k, const gemm_target *g, size_t n, const dot_terms *a, int wide,
+                        const uint32_t *r, double *y, core_counts *c, uint64_t *swamped, uint64_t *skipped)
 {
     const fpemu_operation work = !a->u ? FPEMU_OPERATION_MUL : a->w ? FPEMU_OPERATION_FMA : FPEMU_OPERATION_ADD;
-    double right[DOT_LANES], odd[DOT_LANES], ones[DOT_LANES], result[DOT_LANES];
-    const double *u = a->u, *w = a->w;
-    if (u && a->f) { /* products of binary32 numbers */
-        k->exact[FPEMU_OPERATION_MUL](n, u, a->f, u, 0, right, odd);
-        u = right;
+    double left[DOT_LANES], right[DOT_LANES], odd[DOT_LANES];
+    dot_terms t = *a;
+    if (a->one) {
+        k->spread(n, *a->v, left);
+        t.v = left;
     }
-    operate_exactly(k, n, work, wide, g->rule->plan.mode == FPEMU_MODE_RTN, a->v, w ? w : u, u ? u : w, odd);
-    if (!tally) {
-        round_odd(k, g, n, odd, r, y);
-        return;
+    if (a->f) { /* products of binary32 numbers */
+        k->exact[FPEMU_OPERATION_MUL](n, a->u, a->f, a->u, 0, right, odd);
+        t.u = right;
     }
-    if (!u || !w)
-        k->spread(n, u ? 1 : 0, ones);
-    round_odd(k, g, n, odd, r, result); /* y may be an operand */
-    count_results(k, g, n, wide, a, w ? w : ones, u ? u : ones, odd, r, result, sum, tally);
-    memcpy(y, result, n * sizeof *y);
+    t.f = NULL;
+    t.one = 0;
+    t.odd = odd;
+    operate_exactly(k, n, work, wide, g->rule->plan.mode == FPEMU_MODE_RTN, t.v, t.w ? t.w : t.u, t.u ? t.u : t.w, odd);
+    round_odd(k, g, n, odd, r, y);
+    return !c || k->loops64->sum[SUM_GIVEN](&g->rule->plan, n, &t, NULL, y, c, swamped, skipped);
 }
 
-/* s + *error = a + b (Knuth). */
-static inline double two_sum(double a, double b, double *error)
-{
-    const double s = a + b, t = s - a;
-    *error = (a - (s - t)) + (b - t);
-    return s;
-}
-
-/* Counts v * w + u rounded to nearest in binary64, y; e: what v * w loses by itself. 0 where that is not surely all. */
-static int count_native(size_t n, const double *v, const double *w, const double *u, const double *e, const double *y,
-                        int sum, core_dot_tally *tally)
-{
-    tile_counts counts = {.max_error = 0};
-    double most = 0, least = INFINITY;
-    uint64_t unsure = 0, inexact = 0, subnormal = 0, swamped = 0;
-#pragma omp simd reduction(max : most) reduction(min : least) reduction(+ : unsure, inexact, subnormal, swamped)
-    for (size_t i = 0; i < n; i++) {
-        double r, q_rest, z_rest;
-        const double p = v[i] * w[i], size = fabs(p), a = fabs(y[i]);
-        const double s = two_sum(u[i], p, &r), q = two_sum(r, e[i], &q_rest), z = two_sum(s, q, &z_rest);
-        const double rest = z_rest + q_rest; /* of the exact result beside z */
-        unsure += (uint64_t)!(z == y[i] && size < 0x1p1000 && a < 0x1p1000 && fabs(u[i]) < 0x1p1000);
-        unsure += (uint64_t)((v[i] != 0) & (w[i] != 0) & (size < 0x1p-900)); /* e may be no number of binary64 */
-        inexact += (uint64_t)(rest != 0);
-        subnormal += (uint64_t)((a != 0) & (a < 0x1p-1022));
-        swamped += (uint64_t)(((y[i] == u[i]) & (p != 0)) | ((e[i] == 0) & (y[i] == p) & (u[i] != 0)));
-        most = a > most ? a : most;
-        const double some = a == 0 ? INFINITY : a;
-        least = some < least ? some : least;
-    }
-    if (unsure)
-        return 0;
-    counts.inexact = inexact;
-    counts.subnormal = subnormal;
-    counts.max_abs = core_bits64(most);
-    counts.min_abs = least < INFINITY ? core_bits64(least) : 0;
-    add_counts(&tally->c, &counts);
-    tally->swamped += sum ? swamped : 0;
-    tally->roundings += n;
-    return 1;
-}
-
-/* By binary64 itself; 0 where its counters need more. */
-static int operate_natively(const kernels *k, size_t n, const gemm_terms *a, int sum, core_dot_tally *tally, double *y)
-{
-    double right[DOT_LANES], ones[DOT_LANES], result[DOT_LANES], minus[DOT_LANES], e[DOT_LANES], odd[DOT_LANES];
-    const double *u = a->u, *w = a->w;
-    if (!w) {
-        k->spread(n, 1, ones);
-        w = ones;
-    }
-    if (!u)
-        k->spread(n, -0.0, right);
-    else if (a->f)
-        k->exact[FPEMU_OPERATION_MUL](n, u, a->f, u, 0, right, odd);
-    u = !u || a->f ? right : u;
-    k->exact[FPEMU_OPERATION_FMA](n, a->v, w, u, 0, result, odd);
-    if (tally) {
-        for (size_t i = 0; i < n; i++)
-            minus[i] = -(a->v[i] * w[i]);
-        k->exact[FPEMU_OPERATION_FMA](n, a->v, w, minus, 0, e, odd);
-        if (!count_native(n, a->v, w, u, e, result, sum, tally))
-            return 0;
-    }
-    for (size_t i = 0; i < n; i++)
-        y[i] = isnan(result[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : result[i];
-    return 1;
-}
-
-/* y = g(v * w + u) on the lanes of row r of the tile, rounding number t; y may be an operand. sum: an addition that
+/* y = g(v * w + u * f) on the lanes of row r of the tile, rounding number t; y may be an operand. sum: an addition that
  * changes nothing is counted. */
-static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const gemm_terms *a, int sum, double *y)
+static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const dot_terms *a, int sum, double *y)
 {
-    const kernels *k = w->call->k;
+    const kernels *const k = w->call->k;
+    const size_t n = w->lanes;
     core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
     uint32_t bits[DOT_LANES];
     if (g->rule->stochastic) {
         fpemu_rounding numbered = *g->rounding;
         numbered.stream = core_dot_stream(numbered.stream, t);
-        fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), w->lanes, bits);
+        fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), n, bits);
     }
     const int wide = a->wide || !g->rule->by_binary64;
-    if (g->rule->native && k->has_fma && FLT_EVAL_METHOD == 0 && (!a->f || g->rule->narrow) &&
-        operate_natively(k, w->lanes, a, sum, tally, y))
+    /* sums without a product go so whatever they are of */
+    const int at_once =
+        k->loops64->sum[g->form] && (!wide || !a->w || g->form == SUM_NATIVE) && (!a->f || g->rule->narrow);
+    const int fast =
+        g->is_short && (!tally || g->within) &&
+        (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA]));
+    if (!at_once && !fast) {
+        operate_slowly(g->rule, n, a, bits, sum, tally, NULL, y);
         return;
-    if (g->is_short &&
-        (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA])))
-        operate_fast(k, g, w->lanes, a, wide, bits, sum, tally, y);
-    else
-        operate_slowly(g->rule, w->lanes, a, bits, sum, tally, y);
+    }
+    core_counts *const c = tally ? &tally->c : NULL;
+    uint64_t *const swamped = tally && sum ? &tally->swamped : NULL, skipped[DOT_LANES];
+    double result[DOT_LANES], *const to = tally ? result : y; /* y may be an operand */
+    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, a, bits, to, c, swamped, skipped)
+                            : operate_fast(k, g, n, a, wide, bits, to, c, swamped, skipped);
+    if (!tally)
+        return;
+    tally->roundings += n;
+    for (size_t i = 0; i < n && !all; i++)
+        tally->roundings -= skipped[i] != 0; /* which counts itself */
+    if (!all)
+        operate_slowly(g->rule, n, a, bits, sum, tally, skipped, result);
+    memcpy(y, result, n * sizeof *y);
 }
 
 /* --------------------------------------------------------------------------------------------------- models */
-
-static double *sums_of(gemm_tile *w, size_t r)
-{
-    return w->state.d + r * w->call->row_states;
-}
 
 static double *second_of(gemm_tile *w, size_t r)
 {
@@ -222,18 +118,13 @@ static size_t step_of_x(const gemm_tile *w)
     return w->call->paired ? w->ld : 1;
 }
 
-/* The product as it enters the sum: x * y on the lanes, rounded into `room` where the spec says so, which has x else. */
-static gemm_terms product_terms(gemm_tile *w, size_t r, uint64_t t, const double *x, const double *y, double *room)
+/* The product as it enters the sum: x * y on the lanes, rounded into `room` where the spec says so. */
+static dot_terms product_terms(gemm_tile *w, size_t r, uint64_t t, const double *x, const double *y, double *room)
 {
-    gemm_terms p = {x, y, NULL, NULL, 0};
-    if (!w->call->paired) {
-        w->call->k->spread(w->lanes, *x, room);
-        p.v = room;
-    }
+    dot_terms p = {.v = x, .w = y, .one = (uint8_t)!w->call->paired};
     if (w->call->targets.dot.product.given) {
         operate(w, &w->call->targets.product, r, t, &p, 0, room);
-        p.v = room;
-        p.w = NULL;
+        p = (dot_terms){.v = room};
     }
     return p;
 }
@@ -259,14 +150,14 @@ static int shifts_exactly(double v, double scale)
 void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inner, double *s)
 {
     const gemm_call *c = w->call;
-    gemm_terms both = {inner, NULL, s, NULL, 0};
+    dot_terms both = {.v = inner, .u = s};
     double scale[DOT_LANES];
     if (c->rows.scales || c->lanes.scales) {
         const size_t chunk = k / (size_t)c->targets.dot.chunk;
         const double row = scale_of(w, &c->rows, w->row + r, chunk);
         for (size_t i = 0; i < w->lanes; i++) {
             scale[i] = row * scale_of(w, &c->lanes, w->lane + i, chunk);
-            both.wide |= !shifts_exactly(inner[i], scale[i]);
+            both.wide |= (uint8_t)!shifts_exactly(inner[i], scale[i]);
         }
         both.w = scale;
     }
@@ -283,7 +174,7 @@ void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const d
     double *s = sums_of(w, r), *sum = d->chunk ? second_of(w, r) : s, room[DOT_LANES];
     for (uint64_t k = k0; k < k0 + nk; k++, x += step_of_x(w), y += w->ld) {
         const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0);
-        gemm_terms p = product_terms(w, r, t, x, y, room);
+        dot_terms p = product_terms(w, r, t, x, y, room);
         p.u = sum;
         operate(w, &targets->inner, r, t + given, &p, 1, sum);
         if (core_dot_chunk_ends(d, k))
@@ -300,20 +191,20 @@ void fpemu_fast_kahan(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     double room[DOT_LANES], d[DOT_LANES], t[DOT_LANES];
     for (uint64_t k = k0; k < k0 + nk; k++, x += step_of_x(w), y += w->ld) {
         const uint64_t number = k * (given + 4);
-        gemm_terms p = product_terms(w, r, number, x, y, room);
+        dot_terms p = product_terms(w, r, number, x, y, room);
         for (size_t i = 0; i < n; i++)
             minus_e[i] = -minus_e[i];
         p.u = minus_e;
         operate(w, g, r, number + given, &p, 0, room);
-        const gemm_terms sum = {s, NULL, room, NULL, 0};
+        const dot_terms sum = {.v = s, .u = room, .near = 1};
         operate(w, g, r, number + given + 1, &sum, 1, t);
         for (size_t i = 0; i < n; i++)
             s[i] = -s[i];
-        const gemm_terms change = {t, NULL, s, NULL, 0};
+        const dot_terms change = {.v = t, .u = s, .near = 1};
         operate(w, g, r, number + given + 2, &change, 0, d);
         for (size_t i = 0; i < n; i++)
             room[i] = -room[i];
-        const gemm_terms rest = {d, NULL, room, NULL, 0};
+        const dot_terms rest = {.v = d, .u = room, .near = 1};
         operate(w, g, r, number + given + 3, &rest, 0, minus_e);
         memcpy(s, t, n * sizeof *s);
     }
@@ -326,26 +217,29 @@ static double *nodes_at(gemm_tile *w, size_t r, int level)
 }
 
 /* Joins the node that waits at `level` with the node `right` (v * w), node `number` of the next level; into `to`. */
-static void join_nodes(gemm_tile *w, size_t r, int level, uint64_t number, gemm_terms right, double *to)
+static void join_nodes(gemm_tile *w, size_t r, int level, uint64_t number, dot_terms right, double *to)
 {
     const core_dot *d = &w->call->targets.dot;
     const uint64_t products = d->product.given * d->depth, leaves = d->depth + d->start_from_c;
-    gemm_terms both = right;
+    dot_terms both = right;
     both.u = nodes_at(w, r, level);
     both.f = level || d->product.given ? NULL : nodes_at(w, r, -1);
+    both.near = level > 0 && !right.w; /* a leaf may pass up as it is */
     operate(w, &w->call->targets.inner, r, products + core_dot_level(leaves, level + 1) + number, &both, 1, to);
 }
 
-void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, gemm_terms node)
+void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, dot_terms node)
 {
     double room[LANES_FEW];
     int level = 0;
     for (; k & 1; k >>= 1, level++) {
         join_nodes(w, r, level, k >> 1, node, room);
-        node.v = room;
-        node.w = NULL;
+        node = (dot_terms){.v = room};
     }
-    memcpy(nodes_at(w, r, level), node.v, w->lanes * sizeof(double));
+    if (node.one)
+        w->call->k->spread(w->lanes, *node.v, nodes_at(w, r, level));
+    else
+        memcpy(nodes_at(w, r, level), node.v, w->lanes * sizeof(double));
     if (level == 0 && node.w)
         memcpy(nodes_at(w, r, -1), node.w, w->lanes * sizeof(double));
     else if (level == 0)
@@ -364,15 +258,14 @@ void fpemu_fast_root(gemm_tile *w, size_t r, double *to)
     const core_dot *d = &w->call->targets.dot;
     const uint64_t leaves = d->depth + d->start_from_c;
     double room[LANES_FEW] = {0};
-    gemm_terms node = {room, NULL, NULL, NULL, 0};
+    dot_terms node = {.v = room};
     int level = 0, have = 0;
     for (uint64_t k = leaves; k; k >>= 1, level++) {
         if (!(k & 1))
             continue;
         if (have) {
             join_nodes(w, r, level, (k - 1) >> 1, node, room);
-            node.v = room;
-            node.w = NULL;
+            node = (dot_terms){.v = room};
         } else {
             node.v = nodes_at(w, r, level);
             node.w = level ? NULL : nodes_at(w, r, -1);
@@ -452,21 +345,17 @@ static double step_slowly(gemm_tile *w, size_t i, size_t k, size_t nk, const dou
 }
 
 /* The same step's results y of its sums t, counted: 0 where they are not within the ends. */
-static int count_step(gemm_tile *w, const double *t, const double *y, const uint64_t *lost, uint64_t swamped)
+static int count_step(gemm_tile *w, const double *t, double *y, const uint64_t *lost, uint64_t swamped)
 {
-    const kernels *k = w->call->k;
-    tile_counts counts = {.max_error = 0};
-    double ones[LANES_FEW], zeros[LANES_FEW];
-    uint64_t none;
-    k->spread(w->lanes, 1, ones);
-    k->spread(w->lanes, 0, zeros);
-    if (!k->count_sums(&w->call->targets.dot.inner.plan, w->lanes, t, ones, zeros, t, y, &counts, &none))
+    const dot_terms sums = {.v = t, .odd = t};
+    core_dot_tally *const tally = &w->tally;
+    if (!w->call->k->loops64->sum[SUM_GIVEN](&w->call->targets.dot.inner.plan, w->lanes, &sums, NULL, y, &tally->c,
+                                             NULL, NULL))
         return 0;
     for (size_t i = 0; i < w->lanes; i++)
-        counts.inexact += lost[i] && t[i] == y[i];
-    add_counts(&w->tally.c, &counts);
-    w->tally.swamped += swamped;
-    w->tally.roundings += w->lanes;
+        tally->c.inexact += lost[i] && t[i] == y[i];
+    tally->swamped += swamped;
+    tally->roundings += w->lanes;
     return 1;
 }
 

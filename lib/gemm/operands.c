@@ -87,7 +87,10 @@ static void put_numbers(const gemm_call *c, int narrow, const char *from, ptrdif
 
 void fpemu_operand_line(const gemm_call *c, const gemm_operand *s, const void *p, ptrdiff_t step, size_t n, void *out)
 {
-    put_numbers(c, c->targets.carrier == 32, p, 0, step, 1, n, n, 1, out);
+    if (step == 1) /* the many steps of put_numbers take long for a few numbers */
+        memcpy(out, p, n * (c->targets.carrier == 32 ? sizeof(float) : sizeof(double)));
+    else
+        put_numbers(c, c->targets.carrier == 32, p, 0, step, 1, n, n, 1, out);
     if (s->round32)
         s->round32(&s->plan32, n, out, NULL, out);
     else if (s->round64)

@@ -37,10 +37,24 @@ static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int
     return refused_at(why, argument, status);
 }
 
+/* The loop that rounds sums to a target in one pass. */
+static enum sum_form form_of(const core_target *rule, const fpemu_format *f)
+{
+    const core_plan64 *const p = &rule->plan;
+    const int ends = p->rule == CORE_RULE_SHIFTER_PASS || p->rule == CORE_RULE_SHIFTER_STOP;
+    if (FLT_EVAL_METHOD != 0 || rule->native)
+        return rule->native && FLT_EVAL_METHOD == 0 ? SUM_NATIVE : SUM_NONE;
+    if (!ends || p->nan[0] != (CORE_INF64 | CORE_INF64 >> 1) || p->nan[1] != p->nan[0] || !core_dot_short(f, p))
+        return SUM_NONE;
+    if (p->mode == FPEMU_MODE_RNE)
+        return SUM_NEAREST;
+    return p->mode == FPEMU_MODE_SR && p->d_norm >= 32 ? SUM_STOCHASTIC : SUM_NONE;
+}
+
 /* The target of a rule, whose plan takes its fast form. */
 static gemm_target fast_target(core_target *rule, const fpemu_target *t)
 {
-    gemm_target target = {NULL, NULL, 0, 0};
+    gemm_target target = {NULL, NULL, 0, 0, 0};
     if (!rule->given)
         return target;
     core_plan64 fast = rule->plan;
@@ -48,7 +62,8 @@ static gemm_target fast_target(core_target *rule, const fpemu_target *t)
     if (is_one_loop(fast.rule, fast.wrap))
         rule->plan = fast;
     target.is_short = (uint8_t)(!rule->nan_is_error && core_dot_short(&t->format, &fast));
-    target.within = t->format.has_zero;
+    target.within = t->format.has_zero && !fast.negative && fast.max[1] >= fast.max[0];
+    target.form = (uint8_t)(target.within && !rule->nan_is_error ? form_of(rule, &t->format) : SUM_NONE);
     rule->by_addition = (fast.rule == CORE_RULE_SHIFTER_PASS || fast.rule == CORE_RULE_SHIFTER_STOP) &&
                         rule->by_binary64 && fast.mode == FPEMU_MODE_RNE && rule->flushed == 0 && FLT_EVAL_METHOD == 0;
     return target;

@@ -11,7 +11,8 @@ typedef struct gemm_target {
     const core_target *rule;
     const fpemu_rounding *rounding;
     uint8_t is_short; /* what binary64 rounds to odd has the bits */
-    uint8_t within;   /* the loop count_sums serves */
+    uint8_t within;   /* the loop of SUM_GIVEN counts it */
+    uint8_t form;     /* enum sum_form */
 } gemm_target;
 
 typedef struct gemm_targets {

@@ -29,11 +29,6 @@ static double old_output(const gemm_tile *w, size_t r, size_t i)
     return d->beta != 0 || d->start_from_c ? load(w->call->targets.carrier, output(w, r, i)) : 0;
 }
 
-static double *sums_of(gemm_tile *w, size_t r)
-{
-    return w->state.d + r * w->call->row_states;
-}
-
 /* Sums in binary32 of a row; where chunks have wide ones, those come first. */
 static float *narrow_sums(gemm_tile *w, size_t r)
 {
@@ -61,7 +56,7 @@ static void begin_row(gemm_tile *w, size_t r)
         c[i] = sum.s;
     }
     if (d->model == FPEMU_MODEL_PAIRWISE) {
-        const gemm_terms leaf = {c, NULL, NULL, NULL, 0};
+        const dot_terms leaf = {.v = c};
         fpemu_fast_leaf(w, r, 0, leaf);
     } else if (is_narrow(call) && !d->chunk) {
         call->k->narrow(w->lanes, c, narrow_sums(w, r));
@@ -102,7 +97,7 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
     }
     for (size_t i = 0; i < rows; i++) {
         const size_t r = row + i;
-        const float *x = w->x.f + i * SLAB_FEW;
+        const float *x = c->paired ? w->y.f + OPERANDS : w->x.f + i * SLAB_FEW;
         const double *wide = is_narrow(c) ? NULL : c->paired ? w->y.d + OPERANDS / 2 : w->x.d + i * SLAB_FEW;
         float *s = is_narrow(c) ? narrow_sums(w, r) : NULL;
         switch (c->path) {
@@ -110,7 +105,7 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
             if (c->targets.dot.chained)
                 fpemu_fast_chained(w, nk, x, s);
             else
-                k->mac_binary32(nk, w->lanes, x, w->y.f, w->ld, s);
+                k->mac_binary32(nk, w->lanes, x, c->paired, w->y.f, w->ld, s);
             continue;
         case PATH_NATIVE64: k->mac_binary64(nk, w->lanes, wide, w->y.d, w->ld, sums_of(w, r)); continue;
         case PATH_INTEGER:

@@ -107,11 +107,14 @@ static void loop_zero_q(const core_block *b, const core_scale *s, const uintw *n
     c->overflow = overflow;
 }
 
-static void loop_choice_errors(const core_block *b, realw down, realw scale, size_t n, const realw *x, realw *error)
+/* Of blocks of n elements each. */
+static void loop_choice_errors(const core_block *b, size_t n, size_t count, const realw *down, const realw *scale,
+                               const realw *x, realw *error)
 {
+    for (size_t k = 0; k < count; k++)
 #pragma omp simd
-    for (size_t i = 0; i < n; i++)
-        error[i] = core_choice_error(b, down, scale, core_bits(x[i]));
+        for (size_t i = k * n; i < k * n + n; i++)
+            error[i] = core_choice_error(b, down[k], scale[k], core_bits(x[i]));
 }
 
 static void loop_search_errors(uint32_t error, size_t n, const realw *x, const realw *y, realw *errors)
@@ -282,13 +285,15 @@ static int loop_quotients(int twice, size_t count, const uintw *amax, realw s, r
 }
 #undef QUOTIENTS
 
-/* What the scale format is to hold for blocks with these magnitudes (absmax, nvfp4); 0 if not all are finite. */
+/* What the scale format is to hold for blocks with these magnitudes, as candidate 0 of 4over6 rules; 0 if not all are
+ * finite. */
 static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax, realw *v)
 {
     const realw max = b->max, u = (realw)b->tensor.a * b->inverse, d = (realw)b->tensor.b;
     uintw others = 0;
     switch (b->rule) {
     case FPEMU_SCALING_NVFP4: SIMD for (size_t i = 0; i < count; i++) v[i] = core_value(amax[i]) * u; break;
+    case FPEMU_SCALING_EDEN:
     case FPEMU_SCALING_NVFP4_AO:
         if (!loop_quotients(1, count, amax, max, d, v)) SIMD
             for (size_t i = 0; i < count; i++)
@@ -298,6 +303,9 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
         if (!loop_quotients(0, count, amax, max, 1, v)) SIMD
             for (size_t i = 0; i < count; i++)
                 v[i] = core_value(amax[i]) / max;
+        if (core_rule_chooses(b->rule)) SIMD
+            for (size_t i = 0; i < count; i++)
+                v[i] *= (realw)b->tensor.a;
     }
 #pragma omp simd reduction(+ : others)
     for (size_t i = 0; i < count; i++)
@@ -305,14 +313,16 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
     return others == 0;
 }
 
-/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0; for
- * reciprocal, of scales not yet taken to their format. */
-static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *down)
+/* Scales s as they are used: multipliers, or divisors for absmax and eden, which make zeros of everything where s is 0;
+ * for reciprocal, those of v, of which s is made. */
+static void loop_runs_down(const core_block *b, size_t count, const realw *v, realw *s, realw *down)
 {
     const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, least = b->scale_normal;
     const realw infinity = core_value(CARRIER_INF);
     switch (b->rule) {
     case FPEMU_SCALING_NVFP4:
+    case FPEMU_SCALING_4OVER6:
+    case FPEMU_SCALING_4OVER6_MSE:
         SIMD for (size_t i = 0; i < count; i++)
         {
             const realw kept = core_scale_nvfp4(s[i], d);
@@ -330,8 +340,15 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     case FPEMU_SCALING_RECIPROCAL:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw inverse = core_scale_inverse(1 / s[i]);
+            const realw inverse = v[i] > 0 ? core_scale_inverse(1 / v[i]) : 0;
             down[i] = s[i] > 0 ? inverse : 0;
+        }
+        break;
+    case FPEMU_SCALING_EDEN:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const realw divisor = core_finite(s[i] * d);
+            down[i] = divisor > 0 ? divisor : infinity;
         }
         break;
     default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;

@@ -7,46 +7,6 @@ static void spread(size_t n, double x, double *to)
         to[i] = x;
 }
 
-/* Counts of finite v * w + u within the ends, which are given to odd and as results y: as core_dot_count has them. What is
- * inexact is swamped where y is one of the two terms. 0 where something may be no such sum. */
-static int count_sums(const core_plan64 *p, size_t n, const double *v, const double *w, const double *u,
-                      const double *odd, const double *y, tile_counts *c, uint64_t *swamped)
-{
-    const uint64_t normal = p->min_normal, max = p->max[0] < CORE_INF64 ? p->max[0] : CORE_INF64;
-    int64_t most = 0, error = 0;
-    uint64_t less_1 = ~UINT64_C(0), underflow = 0, subnormal = 0, inexact = 0, stays = 0;
-    if (p->negative || p->max[1] < p->max[0])
-        return 0;
-#pragma omp simd reduction(+ : underflow, subnormal, inexact, stays) reduction(max : most, error)                      \
-    reduction(min : less_1)
-    for (size_t i = 0; i < n; i++) {
-        const double near = DOT_FUSED(v[i], w[i], u[i]), rest = DOT_FUSED(v[i], w[i], -y[i]);
-        const uint64_t a = core_bits64(near) & ~CORE_SIGN64, b = core_bits64(y[i]) & ~CORE_SIGN64;
-        const int64_t e = (int64_t)(core_bits64(near - y[i]) & ~CORE_SIGN64);
-        most = (int64_t)a > most ? (int64_t)a : most;
-        less_1 = a - 1 < less_1 ? a - 1 : less_1;
-        error = e > error ? e : error;
-        const uint64_t lost = odd[i] != y[i];
-        inexact += lost;
-        underflow += lost & (uint64_t)(b == 0);
-        subnormal += (uint64_t)(b - 1 < normal - 1);
-        /* beside y = 0, products that binary64 lacks leave a rest of 0 too */
-        const uint64_t whole = (uint64_t)(b != 0) | (uint64_t)(v[i] == 0) | (uint64_t)(w[i] == 0);
-        stays += lost & ((whole & (uint64_t)(rest == 0)) | (uint64_t)(u[i] == y[i]));
-    }
-    if ((uint64_t)most >= max)
-        return 0;
-    memset(c, 0, sizeof *c);
-    c->underflow = underflow;
-    c->subnormal = normal ? subnormal : 0;
-    c->inexact = inexact;
-    c->max_abs = (uint64_t)most;
-    c->min_abs = less_1 + 1;
-    c->max_error = core_value64((uint64_t)error);
-    *swamped = stays;
-    return 1;
-}
-
 /* x rounded to nearest even, sign and all, by adding and subtracting 1.5 * 2^23 steps of the grid: `inf` with infinity
  * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (lib/gemm/gemm.c, fast_plan);
  * NaN stays some NaN; what becomes zero gets its sign back last. */
@@ -170,18 +130,30 @@ MAC_LOOP(inside, inside)
 #undef MAC_LOOPS
 
 /* binary32 itself, products exact. */
-static void mac_binary32(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s)
+FPEMU_FN float dot_binary32(float x, float y, float s)
 {
-    for (size_t l = 0; l < nk; l++) {
-        const float *row = y + l * ld;
-        const float factor = x[l];
 #if DOT_FMA
-        SIMD for (size_t i = 0; i < n; i++)
-            s[i] = __builtin_fmaf(factor, row[i], s[i]);
+    return __builtin_fmaf(x, y, s);
 #else
-        SIMD for (size_t i = 0; i < n; i++)
-            s[i] = (float)core_sum_odd((double)factor * (double)row[i], (double)s[i], 0);
+    return (float)core_sum_odd((double)x * (double)y, (double)s, 0);
 #endif
+}
+
+static void mac_binary32(size_t nk, size_t n, const float *x, int each, const float *y, size_t ld, float *s)
+{
+    for (size_t l = 0; l < nk && n == 1; l++) /* without what vectors begin and end with */
+        *s = dot_binary32(x[each ? l * ld : l], y[l * ld], *s);
+    if (n == 1)
+        return;
+    for (size_t l = 0; l < nk; l++, y += ld, x += each ? ld : 1) {
+        const float factor = *x;
+        if (each) {
+            SIMD for (size_t i = 0; i < n; i++)
+                s[i] = dot_binary32(x[i], y[i], s[i]);
+        } else {
+            SIMD for (size_t i = 0; i < n; i++)
+                s[i] = dot_binary32(factor, y[i], s[i]);
+        }
     }
 }
 

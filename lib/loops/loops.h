@@ -124,6 +124,19 @@ typedef struct dot_step {
     uint8_t rounding, exact, special; /* enum step_rounding; special: a product may not be finite */
 } dot_step;
 
+/* Vectors of an operation: v * w + u * f; w or f = NULL is 1, u = NULL is nothing at all. */
+typedef struct dot_terms {
+    const double *v, *w, *u, *f;
+    const double *odd; /* SUM_GIVEN: the results, rounded to odd */
+    uint8_t one;       /* v is one number, which all lanes take */
+    uint8_t wide;      /* v * w may have more bits than binary64 */
+    uint8_t near;      /* a sum of two results: binary64's nearest tells them (Figueroa 1995) */
+} dot_terms;
+
+/* How they are rounded: to nearest, where adding a number and taking it away again does it; by random bits; to binary64,
+ * of any products. Or they are, and only counted. */
+enum sum_form { SUM_NONE, SUM_NEAREST, SUM_STOCHASTIC, SUM_NATIVE, SUM_GIVEN, SUM_FORMS };
+
 #include "core/carrier32.h"
 #include "loops.inc.h"
 #include "core/carrier_end.h"
@@ -158,9 +171,6 @@ typedef struct kernels {
 
     /* dot products: dot.inc.c */
     void (*spread)(size_t n, double x, double *to);
-    /* counts of v * w + u with results y, or 0 where some may be past the ends */
-    int (*count_sums)(const core_plan64 *p, size_t n, const double *v, const double *w, const double *u,
-                      const double *odd, const double *y, tile_counts *c, uint64_t *swamped);
     /* by the forms of products and of sums */
     void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
                                         const float *x, const float *y, size_t ld, float *s);
@@ -168,7 +178,8 @@ typedef struct kernels {
     void (*mac_inside[2])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n, const float *x,
                           const float *y, size_t ld, float *s);
     uint32_t (*largest)(size_t n, const float *x); /* bits of a magnitude; of a NaN, if there is one */
-    void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
+    /* each: x has a number for each lane, as y */
+    void (*mac_binary32)(size_t nk, size_t n, const float *x, int each, const float *y, size_t ld, float *s);
     void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
     void (*mac_saturated)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double low, double high,
                           double *s);
@@ -177,8 +188,7 @@ typedef struct kernels {
      * The largest magnitude; of a NaN, if there is one */
     double (*take_powers)(size_t n, double least, const double *scales, double least_scale, int whole, double *x,
                           double *powers);
-    int has_fma;   /* mac_binary64 and exact's nearest round x * y + s once, whatever the operands */
-    int has_sides; /* odd of loops64, of sums of products, is there, and as fast as exact */
+    int has_fma; /* mac_binary64 and exact's nearest round x * y + s once, whatever the operands */
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;

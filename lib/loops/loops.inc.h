@@ -64,6 +64,11 @@ typedef struct carrier_loops {
      * and whether it is counted: lost is not 0 in lanes that lost bits, swamped how many terms came to nothing. Where
      * the sum is exact, lost is not 0 in lanes whose t is to be made otherwise, and swamped not 0 if there are any. */
     void (*step[2][2])(const dot_step *s, size_t n, const double *d, double *t, uint64_t *lost, uint64_t *swamped);
+    /* y = t's terms rounded by plan p, by the form of its target; r: random bits; all arrays have whole vectors. Where c
+     * is not NULL, y is no operand, and what is counted goes to c and swamped, which may be NULL, but not of lanes past the
+     * ends and the like: 0 where there are such, told in skipped; without it then no lane counts. SUM_GIVEN: y is given */
+    int (*sum[SUM_FORMS])(const core_plan64 *p, size_t n, const dot_terms *t, const uint32_t *r, double *y,
+                          tile_counts *c, uint64_t *swamped, uint64_t *skipped);
 #endif
 
     /* Blocked formats; blocks.inc.c says what each does. */
@@ -77,7 +82,8 @@ typedef struct carrier_loops {
                    const uintw *grid, realw *q, realw *y, tile_counts *c);
     /* rules that choose: core_choice_error of each element */
     void (*search_errors)(uint32_t error, size_t n, const realw *x, const realw *y, realw *errors);
-    void (*choice_errors)(const core_block *b, realw down, realw scale, size_t n, const realw *x, realw *error);
+    void (*choice_errors)(const core_block *b, size_t n, size_t count, const realw *down, const realw *scale,
+                          const realw *x, realw *error);
     void (*count_element)(const core_plan *p, size_t n, const void *x, const void *t, const void *rounded,
                           const uintw *g, tile_counts *c);
     void (*runs_amax)(size_t length, size_t count, const void *x, uintw *amax);
@@ -85,7 +91,7 @@ typedef struct carrier_loops {
     void (*runs_y)(size_t length, size_t count, const realw *scales, realw second, const void *p, void *y);
     void (*runs_powers)(uint32_t mask, size_t count, const uint8_t *codes, realw *s, int32_t *least, int32_t *most);
     int (*runs_scales)(const core_block *b, size_t count, const uintw *amax, realw *v);
-    void (*runs_down)(const core_block *b, size_t count, realw *s, realw *down);
+    void (*runs_down)(const core_block *b, size_t count, const realw *v, realw *s, realw *down);
     int (*runs_inverses)(size_t count, const uintw *amax, const realw *s, realw *inverse);
     /* Codebooks: what a call needs (s->usable says whether the others may be called). Values of t, by r where the mode
      * takes random bits, which may be y; the same of the quotients by `down`, times scales; indices of t where s->steps,

@@ -242,6 +242,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "kernel/codes.inc.c"
 #include "kernel/table.inc.c"
 #include "steps.inc.c"
+#include "sums.inc.c"
 #endif
 #include "operations.inc.c"
 #include "table.inc.c"
@@ -261,11 +262,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define DOT_CUT(x) __builtin_trunc(x)
 #else
 #define DOT_CUT(x) core_dot_cut(x)
-#endif
-#ifdef __AVX512F__
-#define DOT_SIDES 1
-#else
-#define DOT_SIDES 0
 #endif
 
 /* Exact results; `zero` is the sign of a zero sum of mixed signs. */
@@ -345,7 +341,6 @@ const kernels KERNELS = {
     .exact16 = {exact_f16, exact_bf16},
     .extremes16 = {extremes_f16, extremes_bf16},
     .spread = spread,
-    .count_sums = count_sums,
     .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),
               MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},
     .mac_inside = {mac_none_inside, mac_inside_inside},
@@ -355,7 +350,6 @@ const kernels KERNELS = {
     .mac_saturated = mac_saturated,
     .wrap = wrap,
     .has_fma = DOT_FMA,
-    .has_sides = DOT_SIDES,
     .take_powers = take_powers,
 };
 #endif

@@ -27,6 +27,7 @@ Arithmetic, each result rounded once:
     matmul                  products of matrices as a machine computes them: gemm(text) is a model of one
     array(x, format)        an Array, whose operators do all of this
 Tools:
+    load, judge             tensors of files that keep codes with scales, and the rules that made them
     compare(x, specs)       what a tensor would lose in each of several formats: a table, and a picture
     fuzz(callable, format)  where somebody else's cast differs from the library's, and the smallest examples
 Errors:
@@ -49,6 +50,7 @@ from ._arrays import adopt as _adopt
 from ._arrays import bump as _bump
 from ._arrays import grad_enabled as _grad_enabled
 from ._arrays import memory_of as _memory_of
+from ._command import judge, load
 from ._compare import Comparison, compare
 from ._errors import Error, SpecError
 from ._format import Format, format, format_names
@@ -78,7 +80,7 @@ __version__ = str(library()["version"])
 __all__ = [
     "Array", "Comparison", "Delayed", "Difference", "Error", "Format", "FuzzReport", "Gemm", "Packed", "Range",
     "Rounding", "SpecError", "Stats", "add", "apply", "array", "compare", "decode", "div", "encode", "equal", "fma",
-    "format", "format_names", "functions", "fuzz", "gemm", "greater", "greater_equal", "less", "less_equal", "library",
-    "matmul", "maximum", "measure", "minimum", "mul", "pack", "quantize", "random_word", "rounding", "scales", "sqrt",
-    "sub", "swizzle", "unswizzle",
+    "format", "format_names", "functions", "fuzz", "gemm", "greater", "greater_equal", "judge", "less",
+    "less_equal", "library", "load", "matmul", "maximum", "measure", "minimum", "mul", "pack", "quantize",
+    "random_word", "rounding", "scales", "sqrt", "sub", "swizzle", "unswizzle",
 ]

@@ -320,7 +320,8 @@ static bool needs_range(const fpemu_format *f)
     return f->scaling != FPEMU_SCALING_NONE && !f->outer &&
            (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
             f->scaling == FPEMU_SCALING_NVFP4_AO ||
-            (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP));
+            (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP) ||
+            f->scaling == FPEMU_SCALING_EDEN);
 }
 
 /* Whether the larger tensor's blocks lie wholly inside or outside the piece. `whole`: scales of the whole tensor come
@@ -336,7 +337,8 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
     if (needs_range(f) && any && !whole)
         return false;
     switch (f->block) {
-    case FPEMU_BLOCK_RUN: return f->outer ? !cut(p, p->axis) : at_blocks(p, p->axis, f->block_length);
+    case FPEMU_BLOCK_RUN:
+        return f->outer || f->scaling == FPEMU_SCALING_EDEN ? !cut(p, p->axis) : at_blocks(p, p->axis, f->block_length);
     case FPEMU_BLOCK_ROW: return !cut(p, p->axis);
     case FPEMU_BLOCK_TILE:
         return at_blocks(p, p->axis, f->block_length) && (p->axis == 0 || at_blocks(p, p->axis - 1, f->block_rows));

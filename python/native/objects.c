@@ -152,7 +152,7 @@ static PyMemberDef format_members[] = MEMBERS(
     FIELD(scaling, T_UBYTE), FIELD(block, T_UBYTE), FIELD(margin, T_INT), FIELD(block_length, T_UINT),
     FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT), FIELD(target, T_FLOAT), FIELD(bound, T_FLOAT),
     FIELD(outer, T_UBYTE), FIELD(search_first, T_SHORT), FIELD(search_last, T_SHORT), FIELD(search_grid, T_USHORT),
-    FIELD(search_error, T_USHORT));
+    FIELD(search_error, T_USHORT), FIELD(correct, T_UBYTE));
 #undef FIELD
 
 static PyObject *format_facts(PyObject *self, PyObject *unused UNUSED)

@@ -34,7 +34,9 @@ static const char *const specs[] = LIST(
     "nvfp4(block=4,outer=row)", "nvfp4(block=4,rule=nvfp4-ao,outer=row)", "nvfp4(block=5,rule=4over6-mse,outer=row)",
     "nvfp4(int4,block=16,scale=ue5m3,rule=nvfp4-clamp,outer=row)", "nvfp4(e2m1,block=4,scale=e3m2,rule=4over6)",
     "nvfp4(block=4,margin=17/16,bound=255.99)", "nvfp4(block=2x2,rule=nvfp4-ao,target=7)",
-    "nvfp4(block=4,rule=nvfp4-clamp)", "nvfp4(int4,block=4,rule=nvfp4-clamp,clip=0.9)", "amdfp4",
+    "nvfp4(block=4,rule=nvfp4-clamp)", "nvfp4(block=4,rule=eden,clip=0.988125,bound=255.99)",
+    "nvfp4(int4,block=5,scale=ue5m3,rule=eden,outer=row,correct=10)",
+    "nvfp4(e3m2,block=1,scale=fp16,rule=eden,correct=64)", "nvfp4(int4,block=4,rule=nvfp4-clamp,clip=0.9)", "amdfp4",
     "nvfp4(block=4,scale=ue5m3)", "mx(e2m1,block=4,rule=rceil,target=7.25)", "mx(e2m1,block=4,clip=0.75)",
     "mx(e4m3fn,block=4,scale=e5m2,rule=even,margin=17/16)", "bfp(m=3,block=4,rule=ceil,target=0.6)",
     "hbfp(4,margin=5/4)", "bm(4,3,block=3,target=100)", "group(int4,block=8,clip=0.8)",
@@ -191,7 +193,8 @@ static uint64_t below(uint64_t *state, uint64_t n)
 int case_is_nvfp4(const fpemu_format *f)
 {
     return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+           (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP) ||
+           f->scaling == FPEMU_SCALING_EDEN;
 }
 
 int case_range(const block_case *c, fpemu_range *whole)
@@ -738,7 +741,8 @@ static fpemu_range tensor_range(const block_case *c, const ref_tensor *t)
 static void check_access(const block_case *c, const ref_tensor *t, const unsigned char *bytes, const uint64_t *value,
                          uint64_t *state)
 {
-    const uint64_t each = c->f.outer ? t->blocks / t->lines : 1; /* a line is packed as one */
+    const int by_line = c->f.outer || c->f.scaling == FPEMU_SCALING_EDEN; /* a line is packed as one */
+    const uint64_t each = by_line ? (c->shape.length - 1) / c->f.block_length + 1 : 1;
     uint64_t first = below(state, t->blocks / each) * each, b, j, n = 0, at = 0, i;
     uint64_t count = (1 + below(state, (t->blocks - first) / each)) * each;
     uint64_t size = ref_packed_size(&c->f, t), width = c->carrier / 8;

@@ -25,8 +25,6 @@ printf '\177\177\177' >m.onnx
 refused m.onnx 'an ONNX model'
 printf '\211PNG\r\n\032\n....' >w
 refused w 'a PNG picture'
-printf '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>' >w
-refused w 'an SVG picture'
 printf '<!DOCTYPE html><html></html>' >model.safetensors
 refused model.safetensors 'a web page; was the download refused?'
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n' >model.safetensors

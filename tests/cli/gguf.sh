@@ -200,7 +200,7 @@ if bounded info in.gguf; then
 fi
 
 # Every type, every scale, by the gguf package
-python3 -c 'import gguf, numpy' >/dev/null 2>&1 || { echo 'not all: no Python 3 with gguf'; finish; }
+python3 -c 'import gguf, ml_dtypes, safetensors.numpy' >/dev/null 2>&1 || { echo 'not all: no Python 3 with gguf'; finish; }
 python3 "$here/gguf_judge.py" write . || failed 'no files'
 gives '' unpack in.gguf -o out.safetensors
 gives '' quantize fp64 in.gguf -o quantized.safetensors --dtype F64

@@ -8,12 +8,15 @@
     gguf_judge.py compare FILE...      whether safetensors files hold the tensors of wanted.npz, every bit but NaN's; of
                                        wider types too
 """
-import json
 import sys
 
 import gguf
+import ml_dtypes
 import numpy as np
 from gguf import GGMLQuantizationType as Q
+from safetensors.numpy import load_file
+
+np.bfloat16 = ml_dtypes.bfloat16  # safetensors looks for it there
 
 BLOCKS = [Q.Q4_0, Q.Q4_1, Q.Q5_0, Q.Q5_1, Q.Q8_0, Q.Q2_K, Q.Q3_K, Q.Q4_K, Q.Q5_K, Q.Q6_K, Q.IQ4_NL, Q.IQ4_XS, Q.MXFP4,
           Q.NVFP4]
@@ -117,21 +120,7 @@ def made() -> None:
 
 
 def read_safetensors(path: str) -> "dict[str, np.ndarray]":
-    with open(path, "rb") as f:
-        data = f.read()
-    size = int.from_bytes(data[:8], "little")
-    types = {"F32": np.float32, "F16": np.float16, "F64": np.float64, "I8": np.int8, "I16": np.int16, "I32": np.int32,
-             "I64": np.int64}
-    found = {}
-    for name, entry in json.loads(data[8:8 + size]).items():
-        if name != "__metadata__":
-            begin, end = (8 + size + o for o in entry["data_offsets"])
-            if entry["dtype"] == "BF16":
-                values = (np.frombuffer(data[begin:end], "<u2").astype(np.uint32) << 16).view(np.float32)
-            else:
-                values = np.frombuffer(data[begin:end], types[entry["dtype"]])
-            found[name] = values.reshape(entry["shape"])
-    return found
+    return {k: v.astype(np.float32) if v.dtype == ml_dtypes.bfloat16 else v for k, v in load_file(path).items()}
 
 
 def compare(*paths: str) -> None:

@@ -5,48 +5,6 @@
 here=$(dirname "$0")
 case $here in /*) ;; *) here=$OLDPWD/$here ;; esac
 
-header_of() { # FILE: its header without the metadata
-    head -c $(($(od -An -v -tu8 -N 8 "$1" | tr -d ' ') + 8)) "$1" | tail -c +9 | sed 's/.*"},"a/{"a/;s/ *$//'
-}
-data_of() { # FILE
-    tail -c +$(($(od -An -v -tu8 -N 8 "$1" | tr -d ' ') + 9)) "$1" | od -An -v -tx1 | tr -d ' \n'
-}
-# A block of 32: 1, -2, 0.5, 6 and zeros. e2m1 codes 2, c, 1, 7; as e4m3fn, scaled by 2^-6 to 64, -128, 32, 384; the
-# scale of 16 elements of nvfp4 is 448, u is 448 * 6 / 6
-header='{"a.w":{"dtype":"F32","shape":[1,32],"data_offsets":[0,128]},"a.n":{"dtype":"I64","shape":[1],"data_offsets":[128,136]}}'
-{
-    safetensors "$header      "
-    printf '\000\000\200\077\000\000\000\300\000\000\000\077\000\000\300\100'
-    head -c 112 /dev/zero
-    printf 'ABCDEFGH'
-} >in.safetensors
-zeros() { # N: so many bytes of zeros, as text
-    printf "%0$((2 * $1))d" 0
-}
-n=4142434445464748
-gives '' pack mxfp4 in.safetensors -o out.safetensors --layout gpt-oss
-holds "$(header_of out.safetensors)" = '{"a.w_scales":{"dtype":"U8","shape":[1,1],"data_offsets":[0,1]},'\
-'"a.w_blocks":{"dtype":"U8","shape":[1,1,16],"data_offsets":[1,17]},"a.n":{"dtype":"I64","shape":[1],"data_offsets":[17,25]}}'
-holds "$(data_of out.safetensors)" = "7fc271$(zeros 14)$n"
-gives '' pack mxfp4 in.safetensors -o out.safetensors --layout compressed-tensors --config config.json
-holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = \
-'{"a.w_scale":{"dtype":"U8","shape":[1,1],},"a.w_packed":{"dtype":"U8","shape":[1,16],},"a.n":{"dtype":"I64","shape":[1],}}'
-holds "$(data_of out.safetensors)" = "7fc271$(zeros 14)$n"
-python_checks config.json 'c = j["quantization_config"]
-assert c["format"] == "mxfp4-pack-quantized" and c["config_groups"]["group_0"]["targets"] == ["a"], c'
-gives '' pack mxfp8 in.safetensors -o out.safetensors --layout compressed-tensors
-holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = \
-'{"a.w_scale":{"dtype":"U8","shape":[1,1],},"a.w":{"dtype":"F8_E4M3","shape":[1,32],},"a.n":{"dtype":"I64","shape":[1],}}'
-holds "$(data_of out.safetensors)" = "7968f0607c$(zeros 28)$n"
-gives '' pack nvfp4 in.safetensors -o out.safetensors --layout compressed-tensors
-holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = '{"a.w_global_scale":{"dtype":"F32","shape":[1],},'\
-'"a.w_scale":{"dtype":"F8_E4M3","shape":[1,2],},"a.w_packed":{"dtype":"U8","shape":[1,16],},"a.n":{"dtype":"I64","shape":[1],}}'
-holds "$(data_of out.safetensors)" = "0000e0437e00c271$(zeros 14)$n"
-gives '' pack nvfp4 in.safetensors -o out.safetensors --layout torchao
-holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = \
-'{"a._w_per_tensor_scale":{"dtype":"F32","shape":[],},"a._w_scale":{"dtype":"F8_E4M3","shape":[1,2],},'\
-'"a._w_qdata":{"dtype":"U8","shape":[1,16],},"a.n":{"dtype":"I64","shape":[1],}}'
-
 # A tensor that is taken in several pieces, and one in binary64: back to what quantize gives
 python3 -c pass 2>/dev/null || { echo 'not all: no Python 3'; finish; }
 python3 - <<'END' || failed 'no file'
@@ -95,9 +53,6 @@ def put(name, *tensors):
         data += bytes(size)
     text = json.dumps(header).encode()
     open(name, "wb").write(struct.pack("<Q", len(text)) + text + data)
-put("shapes.safetensors", ("w_blocks", "U8", [2, 16], 32), ("w_scales", "U8", [1], 1))
-put("types.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "F32", [2, 1], 8))
-put("six.safetensors", ("w_packed", "U8", [2, 24], 48), ("w_scale", "U8", [2, 1], 2))
 put("global.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "F8_E4M3", [2, 2], 4))
 put("twice.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "U8", [2, 1], 2), ("w", "F32", [1], 4))
 put("packed.safetensors", ("m.big_packed", "F32", [1], 4))
@@ -108,7 +63,7 @@ put("gptq.safetensors", ("l.qweight", "I32", [8, 16], 512), ("l.qzeros", "I32", 
     ("l.scales", "F16", [2, 16], 64), ("l.g_idx", "I32", [64], 256))
 put("names.safetensors", ("m.a", "F32", [1, 32], 128), ("m.a_scales", "U8", [3], 3), ("b", "F32", [32], 128))
 END
-for name in shapes types six global twice; do
+for name in global twice; do
     fails 1 'files.md has those that are; 2 tensors are such' unpack --list $name.safetensors
     fails 1 'no file of packed tensors' unpack $name.safetensors -o no.safetensors --as-numbers
 done
@@ -324,6 +279,93 @@ END
 "$FPEMU" judge times.safetensors >table || failed judge
 grep -q 'fits     group(int4,block=row,rule=asymmetric)$' table || failed "$(cat table)"
 
+# Quark's words by config.json, bytes with zero points, floats of 6 bits, and of 4 with E5M3; in GPTQ's a plain order of
+# columns is none
+cat >quark.py <<'END'
+import itertools, json, os, ml_dtypes, numpy as np
+from safetensors.numpy import load_file, save_file
+g = np.random.default_rng(1)
+def words(q, order=range(8)): # of 4 bits each
+    q = (q & 15).astype(np.uint32).reshape(len(q), -1, 8)[..., list(order)]
+    return (q << 4 * np.arange(8, dtype=np.uint32)).sum(-1, dtype=np.uint32).view(np.int32)
+def put(name, values, says, tensors):
+    os.mkdir(name)
+    config = {"quant_method": "quark", "global_quant_config": {"weight": says}, "export": {"pack_method": says["pack"]}}
+    json.dump({"quantization_config": config}, open(name + "/config.json", "w"))
+    save_file({"l.weight" + k: np.ascontiguousarray(v) for k, v in tensors.items()}, name + "/m.safetensors")
+    np.save(name + ".npy", values.astype(np.float32))
+    print(name)
+for kind, groups, pack in itertools.product(("int4", "uint4"), (True, False), ("reorder", "order")):
+    low, order = -8 * (kind == "int4"), (0, 2, 4, 6, 1, 3, 5, 7) if pack == "reorder" else range(8)
+    q, z = g.integers(low, low + 16, (24, 64)), g.integers(low, low + 16, (24, 4 if groups else 1))
+    s = g.random(z.shape, np.float32)
+    values = ((q - z.repeat(64 // z.shape[1], 1)) * s.repeat(64 // z.shape[1], 1)).astype(np.float32)
+    tensors = {"": words(q.T if groups else q, order), "_scale": s.T, "_zero_point": words(z.T, order)}
+    if not groups:
+        tensors = {"": tensors[""], "_scale": s[:, 0], "_zero_point": tensors["_zero_point"][0]}
+    says = {"dtype": kind, "qscheme": "per_group" if groups else "per_channel", "pack": pack}
+    put(f"{kind}-{groups}-{pack}", values, says, tensors)
+q, z = g.integers(0, 256, (3, 64), np.uint8), g.integers(0, 256, 3, np.uint8)
+put("bytes", (q - np.float32(z[:, None])) * s[:3], {"pack": "order"}, {"": q, "_scale": s[:3, 0], "_zero_point": z})
+codes, scale = g.integers(0, 64, (3, 64)).astype(np.uint8), g.integers(100, 140, (3, 2), np.uint8)
+bits = np.unpackbits(codes[..., None], axis=-1, bitorder="little")[..., :6].reshape(3, -1)
+for kind in "e2m3", "e3m2":
+    values = codes.view(f"float6_{kind}fn").astype(np.float32) * np.exp2(np.float32(scale).repeat(32, 1) - 127)
+    put(kind, values, {"dtype": "fp6_" + kind, "pack": "order"}, {"": np.packbits(bits, 1, "little"), "_scale": scale})
+codes, scale = g.integers(0, 16, (3, 64)).astype(np.uint8), g.integers(0, 255, (3, 4), np.uint8)
+e = scale.astype(int) >> 3
+wide = np.where(e > 0, np.ldexp(1 + (scale & 7) / 8, e - 15), np.ldexp((scale & 7) / 8, -14)).repeat(16, 1)
+put("amdfp4", codes.view("float4_e2m1fn").astype(np.float32) * wide, {"scale_format": "e5m3", "pack": "order"},
+    {"": codes[:, ::2] | codes[:, 1::2] << 4, "_scale": scale})
+q, z, s = g.integers(0, 16, (64, 8)), g.integers(0, 15, (2, 8)), g.random((2, 8), np.float32)
+for name, index in ("in-order", np.arange(64) // 32), ("shuffled", g.permutation(64) // 32):
+    save_file({"l.qweight": np.ascontiguousarray(words(q.T).T), "l.qzeros": words(z - 1), "l.scales": s,
+               "l.g_idx": index.astype(np.int32)}, name + ".safetensors")
+    np.save(name + ".npy", ((q - z[index]) * s[index]).T.astype(np.float32))
+    print(name)
+# Codes and scales that are a rule's but for one thing
+x = g.standard_normal((64, 32)).astype(np.float32)
+save_file({"l.w": x}, "x.safetensors")
+s = np.maximum(x.min(1) / -8, x.max(1) / np.float32(7)).astype(np.float32)
+save_file({"l.w": np.rint(x / s[:, None]).astype(np.int8), "l.w_scale": s}, "unclipped.safetensors")
+b = x.astype(ml_dtypes.bfloat16)
+save_file({"l.w": b}, "b.safetensors")
+lo, hi = np.minimum(b.min(1), 0), np.maximum(b.max(1), 0)
+s = ((hi - lo) / np.asarray(15, b.dtype)).astype(b.dtype)
+z = np.clip(-8 - np.rint((lo / s).astype(np.float32)), -8, 7)
+q = np.clip(np.rint(b.astype(np.float32) / s.astype(np.float32)[:, None]) + z[:, None], -8, 7)
+save_file({"l.w": q.astype(np.int8), "l.w_scale": s, "l.w_zero_point": z.astype(np.int8)}, "short.safetensors")
+END
+python3 quark.py >names || failed 'no files'
+while read -r name; do
+    [ ! -d "$name" ] || name=$name/m
+    gives '' quantize fp32 "$name.safetensors" -o out.safetensors
+    python3 -c 'import sys, numpy as np
+from safetensors.numpy import load_file
+assert np.array_equal(load_file("out.safetensors")["l.weight"], np.load(sys.argv[1] + ".npy"))' "${name%/m}" \
+        || failed "$name"
+done <names
+holds "$(wc -l <names)" -eq 14
+rm int4-True-order/config.json
+fails 1 'a config.json that says int4 or uint4' quantize fp32 int4-True-order/m.safetensors -o no.safetensors
+"$FPEMU" judge shuffled.safetensors | grep -q 'no rule is known' || failed 'an order of columns'
+"$FPEMU" judge in-order.safetensors | grep -q 'rule=asymmetric' || failed 'a plain order of columns'
+gives '' pack mxfp4 x.safetensors -o signed.safetensors --layout gpt-oss
+python3 -c 'from safetensors.numpy import load_file, save_file
+t = load_file("signed.safetensors")
+c = t["l.w_blocks"]
+t["l.w_blocks"] = (c & 15) * (c & 15 != 8) | (c & 240) * (c >> 4 != 8)
+save_file(t, "bare.safetensors")' || failed 'no file'
+while read -r case source words; do
+    "$FPEMU" judge "$case.safetensors" --against "$source.safetensors" >table || failed judge
+    grep -q -e "made by  $words" table || failed "$case: $(cat table)"
+done <<'END'
+signed x mxfp4$
+bare x mxfp4, zeros without signs$
+unclipped x group(fixed(4,0),block=row,target=8), scales by the larger of most/(target-1) and -least/target$
+short b group(int4,block=row,scale=bf16,rule=asymmetric), codes by x/s, only those for the scales rounded to their type$
+END
+
 # What packages write is read as they read it
 python3 -c 'import torch, safetensors.torch' 2>/dev/null || { echo 'not all: no torch'; finish; }
 OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" packages >packages.out 2>judged || failed "$(tail -3 judged)"
@@ -345,6 +387,8 @@ ct-int4-zero group(int4,block=64,scale=fp16,rule=asymmetric), codes by x/s, zero
 ct-int3-zero group(int(3),block=row,rule=asymmetric)
 torchao-int4-group group(int4,block=32,rule=asymmetric)
 torchao-int8-group group(fixed(8,0),block=32,target=127.5), codes by x*(1/s)
+torchao-int4-whole group(fixed(4,0),block=32,target=8), scales by the larger
+bnb-nf4 nf4
 torchao-int4-bf16 group(int4,block=32,scale=bf16,rule=asymmetric), quotients rounded to the type of the scales
 torchao-fp8-tensor group(e4m3fn,block=tensor)
 modelopt-fp8 group(e4m3fn,block=tensor)

@@ -221,6 +221,12 @@ def torchao_cases(torch, source):
         ),
         ("int8-group", IntxUnpackedToInt8Tensor.from_hp(source, (1, 32), torch.int8)),
         (
+            "int4-whole",
+            IntxUnpackedToInt8Tensor.from_hp(
+                source, (1, 32), torch.int4, mapping_type=MappingType.SYMMETRIC_NO_CLIPPING_ERR
+            ),
+        ),
+        (
             "int4-bf16",
             IntxUnpackedToInt8Tensor.from_hp(
                 source.bfloat16(), (1, 32), torch.int4, mapping_type=MappingType.ASYMMETRIC
@@ -317,7 +323,8 @@ def bitsandbytes_cases(torch, source):
         for nested in False, True:
             codes, state = f.quantize_4bit(source.bfloat16(), quant_type=kind, compress_statistics=nested)
             parts = {"l.weight." + k: v for k, v in state.as_dict(packed=True).items()}
-            yield f"bnb-{kind}{'-nested' * nested}", {"l.weight": codes, **parts}, f.dequantize_4bit(codes, state), None
+            values = f.dequantize_4bit(codes, state)
+            yield f"bnb-{kind}{'-nested' * nested}", {"l.weight": codes, **parts}, values, None, source.bfloat16()
     codes, scale, _ = f.int8_vectorwise_quant(source.half())
     yield "bnb-int8", {"l.weight": codes, "l.SCB": scale}, f.int8_vectorwise_dequant(codes, scale), None
 

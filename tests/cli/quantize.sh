@@ -115,8 +115,9 @@ def whole(a):
 shapes = [(), (1, 1, 1), (4, 16, 1), (1, 1, 96), (4, 16, 6), (2, 4, 6), (2, 1, 1), (96,), (6,), (4, 1, 96), (16, 1)]
 for k, shape in enumerate(shapes * 3):
     order, times = (None, "after", "before")[(k + k // 9) % 3], k % 2
-    s = np.exp2(g.uniform(-6, 0, shape)).astype(np.float32)
-    z = (g.integers(-8, 8, shape) + (0.375 if order == "before" else 0)).astype(np.float32)
+    scales = tuple(1 if k % 3 == d % 2 == 0 else n for d, n in enumerate(shape)) if order else shape
+    s = np.exp2(g.uniform(-6, 0, scales)).astype(np.float32)
+    z = (g.integers(-8, 8, shape[shape[:1] == (1,):]) + (0.375 if order == "before" else 0)).astype(np.float32)
     y = x.reshape(4, 16, 96).copy()
     y[..., ::3] = (np.rint(y[..., ::3] / whole(s)[..., ::3]) + 0.5) * whole(s)[..., ::3] # where a quotient is no product
     t = y * (np.float32(1) / whole(s)) if times else y / whole(s)
@@ -129,6 +130,7 @@ for k, shape in enumerate(shapes * 3):
     print(k, "int4 --scale", f"s-{k}.npy", f"--zero z-{k}.npz:z --zero-order {order}" * (order is not None),
           "--reciprocal" * times)
 np.save("integers.npy", np.array([[2], [200]] * 32, "u1"))
+np.savez("far.npz", s=np.ones((100000, 1)), z=np.ones((1, 100000)))
 np.savez("integers.npz", s=np.array([[2], [200]] * 32, "f8"))
 END
 while read -r case options; do
@@ -151,6 +153,9 @@ for case in run tile channel tensor; do
 done
 fails 1 'a scale of shape 64x6 does not broadcast to the blocks of the array, of shape 64x3' quantize mxfp4 x.npy \
     -o no.npy --scale run.npz:s
+fails 1 'a scale of shape 100000x100000 does not go with' quantize int4 x.npy -o no.npy --scale far.npz:s --zero far.npz:z
+fails 1 'a zero point of shape 1x100000 does not broadcast to the blocks' quantize 'group(int4,block=16)' x.npy -o no.npy \
+    --scale 1 --zero far.npz:z
 fails 1 "run.npz has no tensor 'z'" quantize int4 x.npy -o no.npy --scale run.npz:z
 fails 2 "-o: 'integers.npy' is the input: one of them would be lost" quantize int4 x.npy -o integers.npy --scale \
     integers.npy

@@ -142,15 +142,6 @@ START_TEST(json_files)
         ck_assert(root || strncmp(why.text, "larger than ", 12) == 0);
         json_decref(root);
     }
-    FILE *file = fmemopen(text, sizeof text - 4, "rb");
-    ck_assert_ptr_null(json_read(file, 100, &why));
-    ck_assert_ptr_nonnull(strstr(why.text, "no JSON: "));
-    ck_assert_ptr_nonnull(strstr(why.text, ", in line 1"));
-    fclose(file);
-    ck_assert_ptr_null(json_read_path("none/x.json", 100, &why));
-    ck_assert_str_eq(why.text, "none/x.json: No such file or directory");
-    ck_assert_ptr_null(json_read_path(".", 100, &why));
-    ck_assert_str_eq(why.text, ".: Is a directory");
 }
 END_TEST
 

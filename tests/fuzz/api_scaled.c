@@ -235,7 +235,8 @@ static uint64_t packed_bytes(const fpemu_format *f, const fpemu_shape *s, uint64
     const int scaled = f->scaling != FPEMU_SCALING_NONE && f->scaling != FPEMU_SCALING_S2FP8;
     const int numbers = f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_NVFP4 ||
                         f->scaling == FPEMU_SCALING_NVFP4_AO ||
-                        (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+                        (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP) ||
+                        f->scaling == FPEMU_SCALING_EDEN;
     const uint32_t levels = f->scaling == FPEMU_SCALING_HIF4    ? 8 + 16
                             : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
                             : f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling <= FPEMU_SCALING_MINMAX ? f->bits

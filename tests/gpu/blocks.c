@@ -74,7 +74,8 @@ static fpemu_cuda_status right_unpack(const test_case *c, const void *bytes, uns
 static int is_nvfp4(const fpemu_format *f)
 {
     return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           f->scaling == FPEMU_SCALING_NVFP4_CLAMP || f->scaling == FPEMU_SCALING_4OVER6;
+           f->scaling == FPEMU_SCALING_NVFP4_CLAMP || f->scaling == FPEMU_SCALING_4OVER6 ||
+           f->scaling == FPEMU_SCALING_EDEN;
 }
 
 static float scales[MOST], zeros[MOST];
@@ -683,8 +684,9 @@ int main(int argc, char **argv)
         "mx(posit(8,1),block=32)", "bfp(7,block=16)", "bfp(4,block=tensor,exponent=5)", "bfp(3,block=row,rule=even)",
         "hbfp(7)", "bm(4,3)", "bm(2,1,block=8)", "nvfp4(e2m1,block=16,rule=nvfp4-ao)", "nvfp4(e2m1,block=4x4)",
         "nvfp4(outer=row)", "nvfp4(block=4,rule=4over6,outer=row)", "nvfp4(block=5000,rule=nvfp4-ao,outer=row)",
-        "nvfp4(rule=4over6)", "nvfp4(block=16x16,rule=4over6-mse,bound=256)", "nvfp4(block=2048,rule=4over6)",
-        "nvfp4(block=3x5,rule=4over6)", "nvfp4(search=-2..2)", "nvfp4(block=20,rule=nvfp4-ao,outer=row,search=5..4/4)",
+        "nvfp4(rule=eden)", "nvfp4(block=5,rule=eden,bound=200,outer=row,correct=20)", "nvfp4(rule=4over6)",
+        "nvfp4(block=16x16,rule=4over6-mse,bound=256)", "nvfp4(block=2048,rule=4over6)", "nvfp4(block=3x5,rule=4over6)",
+        "nvfp4(search=-2..2)", "nvfp4(block=20,rule=nvfp4-ao,outer=row,search=5..4/4)",
         "mx(e2m1,block=3x5,search=-1..1,error=absolute)", "group(int4,64,scale=fp16,search=8..6/8,error=weighted)",
         "codebook(nf4,block=64,search=9..8/10)", "bfp(3,block=7,exponent=4,search=1..-1)", "mx9", "mx4", "hif4", "q4_0",
         "q4_1", "group(int8,block=channel,rule=asymmetric)", "group(uint4,block=3x5,rule=minmax)",

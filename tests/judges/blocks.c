@@ -180,6 +180,7 @@ typedef struct context {
     const fpemu_rounding *r;
     unsigned carrier, random_bits;
     judge *element, *scale; /* NULL: a codebook; no scale, or a bare power of two */
+    judge *drawn;           /* rounds scales that are corrected */
     judge *whole;           /* rounds to integers, where blocks can have second numbers */
     const fpemu_given *given;
     float *table;
@@ -219,6 +220,7 @@ static void close_context(context *c)
 {
     judge_close(c->element);
     judge_close(c->scale);
+    judge_close(c->drawn);
     judge_close(c->whole);
     if (c->points) {
         for (unsigned i = 0; i < c->length; i++)
@@ -296,6 +298,10 @@ static int open_context(context *c, const fpemu_format *f, const fpemu_rounding 
     c->scale = judge_open_slow(&scale, &scale_how, 64);
     if (!c->scale)
         return 0;
+    scale_how.mode = FPEMU_MODE_SR;
+    scale_how.bits = r->bits;
+    scale_how.variant = r->variant;
+    c->drawn = f->scaling == FPEMU_SCALING_EDEN ? judge_open_slow(&scale, &scale_how, 64) : NULL;
     c->scale_max = carrier_value(64, judge_round(c->scale, carrier_bits(64, INFINITY), 0, 0).bits);
     c->scale_nan_code = judge_round(c->scale, carrier_bits(64, NAN), 0, 1).code;
     c->scale_nan = isnan(carrier_value(64, judge_decode(c->scale, c->scale_nan_code)));
@@ -525,15 +531,21 @@ static int has_zero(judge *scale)
     return carrier_value(64, judge_decode(scale, 0)) == 0;
 }
 
-/* [v]_S. */
-static void value_scale(context *c, double v, ref_block *b)
+/* v in S, as `how` rounds it. */
+static void rounded_scale(context *c, judge *how, double v, uint32_t random, ref_block *b)
 {
-    judge_result r = judge_round(c->scale, carrier_bits(64, v), 0, 1);
+    judge_result r = judge_round(how, carrier_bits(64, v), random, 1);
     b->code = r.code;
     b->scale = carrier_value(64, r.bits);
     b->exponent = 0;
     /* past the largest value even when rounded without end; or below the smallest of a format without zero */
     b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW) || (v < c->scale_min && !has_zero(c->scale));
+}
+
+/* [v]_S. */
+static void value_scale(context *c, double v, ref_block *b)
+{
+    rounded_scale(c, c->scale, v, 0, b);
 }
 
 /* x rounded to p bits, ties up: its binade. */
@@ -605,7 +617,7 @@ static int is_nvfp4(const fpemu_format *f)
 {
     return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
            f->scaling == FPEMU_SCALING_NVFP4_CLAMP || f->scaling == FPEMU_SCALING_4OVER6 ||
-           f->scaling == FPEMU_SCALING_4OVER6_MSE;
+           f->scaling == FPEMU_SCALING_4OVER6_MSE || f->scaling == FPEMU_SCALING_EDEN;
 }
 
 /* T: the target, M where there is none. */
@@ -790,6 +802,10 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         p = multiply(carrier, plain(divide(carrier, amax, M)), plain((double)tensor->multiplier));
         value_scale(c, four ? multiply(carrier, plain(p), plain(1.5)) : p, b);
         break;
+    case FPEMU_SCALING_EDEN:
+        value_scale(c, divide(carrier, plain(divide(carrier, amax, M)), plain((double)tensor->decode)), b);
+        b->down = saturate(carrier, multiply(carrier, block_scale(b), plain((double)tensor->decode)));
+        break;
     case FPEMU_SCALING_NVFP4_CLAMP: {
         int raised, cut;
         p = divide(carrier, plain(divide(carrier, amax, plain((double)tensor->decode))), M);
@@ -871,13 +887,15 @@ static void tensor_scale(context *c, double largest, ref_tensor *t)
     } else if (c->f->scaling == FPEMU_SCALING_NVFP4_CLAMP) {
         d = fmax(saturate(32, divide(32, plain(A), plain(KM))), (double)1e-30f);
         u = saturate(32, divide(32, plain(1), plain(d)));
-    } else if (c->f->scaling != FPEMU_SCALING_NVFP4_AO) {
+    } else if (c->f->scaling != FPEMU_SCALING_NVFP4_AO && c->f->scaling != FPEMU_SCALING_EDEN) {
         if (A != 0)
             u = saturate(32, divide(32, plain(KM), plain(A)));
         d = saturate(32, divide(32, plain(1), plain(u)));
     } else {
         if (A != 0)
-            d = saturate(32, divide(32, plain(A), plain(KM)));
+            d = c->f->scaling != FPEMU_SCALING_EDEN
+                    ? saturate(32, divide(32, plain(A), plain(KM)))
+                    : saturate(32, divide(32, plain(divide(32, plain(A), plain(K))), plain(to_single(target_of(c)))));
         if (d == 0)
             d = 1;
         u = saturate(32, divide(32, plain(1), plain(d)));
@@ -918,8 +936,11 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     if (c->given && inverts)
         return plain(multiply(carrier, plain(x), plain(inverse(carrier, b->scale))));
     switch (c->f->scaling) {
+    case FPEMU_SCALING_EDEN:
     case FPEMU_SCALING_NVFP4_CLAMP:
-        e = saturate(carrier, multiply(carrier, s, plain((double)tensor->decode)));
+        e = c->f->scaling == FPEMU_SCALING_EDEN && !c->given
+                ? b->down
+                : saturate(carrier, multiply(carrier, s, plain((double)tensor->decode)));
         return plain(e > 0 ? divide(carrier, plain(x), plain(e)) : copysign(0, x));
     case FPEMU_SCALING_NVFP4:
     case FPEMU_SCALING_4OVER6:
@@ -1026,7 +1047,38 @@ static int compat_element(context *c, const extent *block, double x, number t, u
 static void one_element(context *c, const ref_tensor *tensor, const ref_block *b, const extent *block, uint64_t index,
                         uint64_t bits, ref_element *e);
 
-/* The error of a block whose scale is chosen under the scale *b: of each row, then of rows by halves. */
+static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *b, const uint64_t *x)
+{
+    extent e = {.zero = 1};
+    for (uint64_t j = 0; j < b->elements; j++) {
+        double v = carrier_value(carrier, x[t->order[b->first + j]]);
+        if (!isfinite(v)) {
+            e.nonfinite = 1;
+            e.zero = 0;
+            continue;
+        }
+        e.zero &= v == 0;
+        e.first = !e.any || fabs(v) > e.amax ? v : e.first;
+        e.most = !e.any || v > e.most ? v : e.most;
+        e.least = !e.any || v < e.least ? v : e.least;
+        e.any = 1;
+        e.amax = fmax(e.amax, fabs(v));
+        e.max = fmax(e.max, v);
+        e.min = fmin(e.min, v);
+    }
+    return e;
+}
+
+/* The sum of so many rows: halves by halves. */
+static double total_of(context *c, double sum[64], uint64_t rows)
+{
+    for (uint64_t half = 32; half > 0; half /= 2)
+        for (uint64_t row = 0; row < half && row + half < rows; row++)
+            sum[row] = sum_of(c->carrier, sum[row], sum[row + half]);
+    return sum[0];
+}
+
+/* The error of a block whose scale is chosen under the scale *b: of each row, then of rows. */
 static double error_of_block(context *c, const ref_tensor *t, const ref_block *b, const extent *block, uint64_t along,
                              const uint64_t *x)
 {
@@ -1064,10 +1116,29 @@ static double error_of_block(context *c, const ref_tensor *t, const ref_block *b
             difference = multiply(c->carrier, plain(difference), plain(difference));
         sum[row] = add(c->carrier, sum[row], difference);
     }
-    for (uint64_t half = 32; half > 0; half /= 2)
-        for (row = 0; row < half && row + half < rows; row++)
-            sum[row] = add(c->carrier, sum[row], sum[row + half]);
-    return sum[0];
+    return total_of(c, sum, rows);
+}
+
+/* What the scales of `count` blocks from *b on are multiplied by: doc/blocks.md, 2.9. */
+static double correction_of(context *c, const ref_tensor *t, const ref_block *b, uint64_t count, const uint64_t *x)
+{
+    double squares[64] = {0}, products[64] = {0};
+    for (uint64_t k = 0; k < count; k++) {
+        ref_block own = {.first = b[k].first, .elements = b[k].elements};
+        const extent e = extent_of(c->carrier, t, &own, x);
+        scale_of_block(c, &e, t, 0, &own);
+        for (uint64_t j = own.first; j < own.first + own.elements && !own.nan; j++) {
+            const uint64_t index = t->order[j];
+            ref_element one;
+            if (!isfinite(carrier_value(c->carrier, x[index])))
+                continue;
+            one_element(c, t, &own, &e, index, x[index], &one);
+            squares[k] = sum_of(c->carrier, squares[k], multiply(c->carrier, plain(one.t), plain(one.t)));
+            products[k] = sum_of(c->carrier, products[k], multiply(c->carrier, plain(one.t), plain(one.p)));
+        }
+    }
+    const double found = divide(c->carrier, plain(total_of(c, squares, count)), plain(total_of(c, products, count)));
+    return found > 0 && isfinite(found) ? found : 1;
 }
 
 /* Adds the bits of levels to the code of a block's scale. */
@@ -1235,34 +1306,13 @@ void ref_free(ref_tensor *t)
         FREE(t->order, t->block, t->element, t->line, t);
 }
 
-static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *b, const uint64_t *x)
-{
-    extent e = {.zero = 1};
-    for (uint64_t j = 0; j < b->elements; j++) {
-        double v = carrier_value(carrier, x[t->order[b->first + j]]);
-        if (!isfinite(v)) {
-            e.nonfinite = 1;
-            e.zero = 0;
-            continue;
-        }
-        e.zero &= v == 0;
-        e.first = !e.any || fabs(v) > e.amax ? v : e.first;
-        e.most = !e.any || v > e.most ? v : e.most;
-        e.least = !e.any || v < e.least ? v : e.least;
-        e.any = 1;
-        e.amax = fmax(e.amax, fabs(v));
-        e.max = fmax(e.max, v);
-        e.min = fmin(e.min, v);
-    }
-    return e;
-}
-
 ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigned carrier, const fpemu_shape *shape,
                          const uint64_t *x)
 {
     context c;
 
-    if (!open_context(&c, f, r, carrier) || (f->search_first != f->search_last && FPEMU_MODE_DRAWS(r->mode))) {
+    if (!open_context(&c, f, r, carrier) ||
+        ((f->search_first != f->search_last || f->scaling == FPEMU_SCALING_EDEN) && FPEMU_MODE_DRAWS(r->mode))) {
         close_context(&c);
         return NULL;
     }
@@ -1335,6 +1385,17 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
                 e = own;
                 least = error;
             }
+        }
+        if (f->scaling == FPEMU_SCALING_EDEN && !c.given && e.amax > 0 && !block->nan) {
+            const uint64_t across = (shape->length - 1) / f->block_length + 1, along = b % across;
+            const uint64_t share = f->correct ? f->correct : 8, before = along % share, left = across - along + before;
+            const double p = correction_of(&c, t, block - before, left < share ? left : share, x);
+            ref_block kept = *block;
+            rounded_scale(&c, c.drawn, saturate(carrier, multiply(carrier, block_scale(block), plain(p))),
+                          lh_bits(r->generator, r->seed, r->stream, r->offset + t->order[block->first], c.random_bits),
+                          &kept);
+            kept.saturated |= block->saturated;
+            *block = kept;
         }
         add_levels(&c, t, block, &e, x);
         for (uint64_t j = 0; j < block->elements; j++) {

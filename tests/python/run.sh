@@ -10,7 +10,7 @@ tests=$source/tests/python
 environment=$build/python-${1:-env}
 bash "$tests/environment.sh" "$@" || exit
 played=$build/gpu/.libs/libplayed.so
-unset FPEMU_CUDA_LIBRARY
+unset FPEMU_CUDA_LIBRARY FPEMU_COMMAND
 files=("$tests"/${PYTHON_TESTS-test_*.py})
 if [ $# -eq 0 ]; then
     files=("$tests") # whole paths, as pytest takes others from its own folder
@@ -22,6 +22,7 @@ if [ $# -eq 0 ]; then
     done | xargs)
     export FPEMU_OBJECTS
     [ ! -f "$played" ] || export FPEMU_CUDA_LIBRARY=$played
+    export FPEMU_COMMAND=$build/tools/fpemu/fpemu
     build=$build/python-quick # beside the wheel of `make wheel', which is for others
 fi
 

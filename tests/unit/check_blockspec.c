@@ -178,7 +178,7 @@ START_TEST(combinations)
     static const char *const rules[] = {
         "none",   "floor",       "ceil",   "even",     "rceil",      "hbfp",   "absmax",     "nvfp4",       "nvfp4-ao",
         "recipe", "recipe-pow2", "muppet", "s2fp8",    "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp", "pairs",
-        "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0"};
+        "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0",     "eden"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -288,6 +288,7 @@ START_TEST(named)
         ROW("nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", NVFP4_AO, 0, RUN, 0, 16, 0),
         ROW("nvfp4(rule=4over6-mse)", "e2m1", "e4m3fn", 4OVER6_MSE, 0, RUN, 0, 16, 0),
         ROW("amdfp4", "e2m1", "ue5m3", NVFP4_CLAMP, 0, RUN, 0, 16, 0),
+        ROW("nvfp4(rule=eden)", "e2m1", "e4m3fn", EDEN, 0, RUN, 0, 16, 0),
         ROW("mx9", "fixed(8,6):symmetric", "e8m0", PAIRS, 0, RUN, 0, 16, 9),
         ROW("mx6", "fixed(5,3):symmetric", "e8m0", PAIRS, 0, RUN, 0, 16, 6),
         ROW("mx4", "fixed(3,1):symmetric", "e8m0", PAIRS, 0, RUN, 0, 16, 4),
@@ -402,10 +403,10 @@ START_TEST(constructor)
          SPOILED(blocked, f.target = (float)blocked.max / 17), SPOILED(blocked, f.target = (float)blocked.max * 17),
          SPOILED(blocked, f.bound = 448), SPOILED(nvfp4, f.bound = 449), SPOILED(nvfp4, f.bound = 0x1p-7f),
          SPOILED(nvfp4, f.bound = NAN), SPOILED(bfp, f.scale_bias = 1), SPOILED(bfp, f.scale_mantissa_bits = 1),
-         SPOILED(bfp, f.scale_signed = 1), SPOILED(bfp, f.reserved2[1] = 1), SPOILED(bfp, f.outer = 1),
-         SPOILED(nvfp4, f.search_last = 256), SPOILED(nvfp4, f.search_first = -256), SPOILED(nvfp4, f.search_grid = 1),
-         SPOILED(nvfp4, f.search_error = 1), SPOILED(element, f.search_last = 1), SPOILED(nvfp4, f.outer = 2),
-         SPOILED(element, f.outer = 1), SPOILED(bfp, f.reserved3[0] = 1));
+         SPOILED(bfp, f.scale_signed = 1), SPOILED(bfp, f.reserved2[1] = 1), SPOILED(nvfp4, f.correct = 1),
+         SPOILED(bfp, f.outer = 1), SPOILED(nvfp4, f.search_last = 256), SPOILED(nvfp4, f.search_first = -256),
+         SPOILED(nvfp4, f.search_grid = 1), SPOILED(nvfp4, f.search_error = 1), SPOILED(element, f.search_last = 1),
+         SPOILED(nvfp4, f.outer = 2), SPOILED(element, f.outer = 1), SPOILED(bfp, f.reserved3[0] = 1));
     f = table;
     f.codebook_length = 0; /* follows from the width */
     GIVES_OK(fpemu_format_complete(&f));

@@ -152,7 +152,7 @@ START_TEST(refusals)
          DAMAGED(plain, 1, f.subnormals = 4), DAMAGED(plain, 1, f.overflow = 4), DAMAGED(plain, 1, f.nan = 6),
          REFUSED(plain, f.symmetric = 1), REFUSED(plain, f.wrap = 1), REFUSED(plain, f.scale = 1),
          REFUSED(plain, f.zero_point = 1), REFUSED(plain, f.fraction_bits = 1), REFUSED(plain, f.reserved0 = 1),
-         REFUSED(plain, f.reserved2[2] = 1), REFUSED(plain, f.reserved3[8] = 1), REFUSED(plain, f.exponent_bits = 0),
+         REFUSED(plain, f.reserved2[1] = 1), REFUSED(plain, f.reserved3[8] = 1), REFUSED(plain, f.exponent_bits = 0),
          REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.bias = FPEMU_BIAS_DEFAULT),
          REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.mantissa_bits = 0),
          REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FN, f.mantissa_bits = 1),

@@ -62,6 +62,7 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
         blocked.search_last = format->search_last;
         blocked.search_grid = format->search_grid;
         blocked.search_error = format->search_error;
+        blocked.correct = format->correct;
         cli_check(fpemu_format_complete(&blocked), spec);
         element = blocked;
     }

@@ -133,6 +133,8 @@ static void print_blocks(const fpemu_format *format)
         print_number("bound", (double)format->bound, true);
     if (format->outer)
         print_text("outer", "row");
+    if (format->correct)
+        print_whole("correct", format->correct * (int64_t)format->block_length);
     if (describe_search(text, format))
         print_text("search", text);
     print_number("bits per element", fpemu_format_bits_per_element(format), true);

@@ -49,12 +49,14 @@ typedef struct subject {
     uint64_t matrices, rows, columns;  /* of a matrix */
     uint64_t high, wide, down, across; /* a block; how many there are */
     size_t blocks;
-    float *y, *s, *z; /* values, scales, zero points or least numbers */
-    bool shifts;      /* these are not 0 */
-    unsigned bits;    /* of integers */
-    float whole[2];   /* u and d; 1 and 1: there is none */
-    bool two_levels;  /* nvfp4 */
-    float *x;         /* the source; NULL: there is none */
+    float *y, *s, *z;   /* values, scales, zero points or least numbers */
+    bool shifts;        /* these are not 0 */
+    bool bare_zeros;    /* of the values none is -0 */
+    const dtype *steps; /* what other software may have rounded each operation to; NULL: nothing */
+    unsigned bits;      /* of integers */
+    float whole[2];     /* u and d; 1 and 1: there is none */
+    bool two_levels;    /* nvfp4 */
+    float *x;           /* the source; NULL: there is none */
 } subject;
 
 /* What came of a rule. */
@@ -67,6 +69,9 @@ typedef struct verdict {
     uint64_t first_scale, first_zero, first_value;
     float scale[2], zero[2], value[2]; /* there, in the file and by the rule */
     bool is_short;                     /* quotients are rounded to the type of the scales */
+    bool short_scales;                 /* only those that make the scales are */
+    bool unclipped;                    /* the scale is the larger of two, by the least and by the largest number */
+    bool bare_zeros;                   /* zeros would be the rule's with their signs, of which the file has none */
     bool whole;                        /* the number of the whole tensor differs */
     uint64_t narrow, first_narrow;     /* blocks whose codes reach less far than the rule has them */
 } verdict;
@@ -135,8 +140,10 @@ static unsigned list_rules(const subject *s, verdict *v)
     } else if (is_integer(s)) {
         char element[32], target[48];
         snprintf(element, sizeof element, "fixed(%u,0)", s->bits);
-        for (int k = 0; k < 3 && s->bits > 1; k++) { /* the largest code, half a step more, a step more */
-            snprintf(target, sizeof target, "%s,target=%g", s->scale, (double)(1 << (s->bits - 1)) - 1 + 0.5 * k);
+        for (int k = 0; k < 4 && s->bits > 1; k++) { /* the largest code, half a step more, a step more */
+            const double step = 0.5 * (k < 3 ? k : 2);
+            snprintf(target, sizeof target, "%s,target=%g", s->scale, (double)(1 << (s->bits - 1)) - 1 + step);
+            v[n].unclipped = k == 3;
             add(v, &n, "group(%s,block=%s,scale=%s)", element, block, target);
         }
     } else {
@@ -173,8 +180,9 @@ static void compare_values(const subject *s, verdict *v, const float *y)
     const bool one_zero = is_integer(s) || s->t->stored.ggml != NULL || strcmp(s->element, "nf4") == 0;
     v->values = 0;
     for (uint64_t i = 0; i < s->t->count; i++) {
-        const bool same = y[i] == s->y[i] ? one_zero || s->x[i] == 0 || !signbit(y[i]) == !signbit(s->y[i])
-                                          : isnan(y[i]) && isnan(s->y[i]);
+        const bool equal = one_zero || s->x[i] == 0 || !signbit(y[i]) == !signbit(s->y[i]);
+        const bool same = y[i] == s->y[i] ? equal || s->bare_zeros : isnan(y[i]) && isnan(s->y[i]);
+        v->bare_zeros |= y[i] == s->y[i] && !equal;
         if (!same && v->values++ == 0) {
             v->first_value = i;
             v->value[0] = s->y[i];
@@ -190,7 +198,8 @@ typedef struct order {
 } order;
 
 /* Scales and zero points of asymmetric where every operation is rounded to the type of the values. */
-static void choose_short(const subject *s, const order *o, double lowest, double most, float *scales, float *zeros)
+static void choose_short(const subject *s, const dtype *type, const order *o, double lowest, double most, float *scales,
+                         float *zeros)
 {
     const float L = (float)lowest, M = (float)most;
     float *low = cli_allocate(s->blocks, sizeof *low);
@@ -203,19 +212,19 @@ static void choose_short(const subject *s, const order *o, double lowest, double
     }
     for (uint64_t b = 0; b < s->blocks; b++) {
         float *t = &scales[b], *z = &zeros[b];
-        dtype_round(s->result, 1, (*t -= low[b], t));
-        dtype_round(s->result, 1, (*t /= M - L, t));
-        dtype_round(s->result, 1, (*z = low[b] / *t, z));
-        dtype_round(s->result, 1, (*z = L - (o->before ? *z : nearbyintf(*z)), z));
+        dtype_round(type, 1, (*t -= low[b], t));
+        dtype_round(type, 1, (*t /= M - L, t));
+        dtype_round(type, 1, (*z = low[b] / *t, z));
+        dtype_round(type, 1, (*z = L - (o->before ? *z : nearbyintf(*z)), z));
         *z = nearbyintf(fminf(fmaxf(*z, L), M));
     }
     free(low);
 }
 
-/* Whether fewer values differ in another order of operations than the rule has; `type`: and none where each operation is
- * rounded to it. */
+/* Whether fewer values differ in another order of operations than the rule has; `type`, `of_scales`: and none where
+ * each operation is rounded to it, or each that makes the scales. */
 static void try_order(const subject *s, verdict *v, const fpemu_format *format, const order *o, const dtype *type,
-                      float *scales, float *zeros, float *y)
+                      const dtype *of_scales, float *scales, float *zeros, float *y)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const bool own = !o->before && o->multiplies == (format->scaling != FPEMU_SCALING_ABSMAX);
@@ -225,9 +234,11 @@ static void try_order(const subject *s, verdict *v, const fpemu_format *format, 
     cli_check(fpemu_format_element(format, &element), v->spec);
     element.overflow = FPEMU_OVERFLOW_SATURATE;
     other.is_short = type != NULL;
+    other.short_scales = type == NULL && of_scales != NULL;
+    other.bare_zeros = false;
     other.how = own ? NULL : o->how;
-    if (type != NULL && s->shifts) {
-        choose_short(s, o, element.lowest, element.max, scales, zeros);
+    if (of_scales != NULL && s->shifts) {
+        choose_short(s, of_scales, o, element.lowest, element.max, scales, zeros);
         other.scales = other.zeros = 0;
         for (uint64_t b = 0; b < s->blocks; b++) {
             count(&other.scales, &other.first_scale, other.scale, b, s->s[b], scales[b]);
@@ -249,7 +260,7 @@ static void try_order(const subject *s, verdict *v, const fpemu_format *format, 
         y[i] = (y[i] - zeros[block_of(s, i)]) * scales[block_of(s, i)];
     dtype_round(s->result, n, y);
     compare_values(s, &other, y);
-    if (type != NULL ? other.scales + other.zeros + other.values == 0 : other.values < v->values)
+    if (of_scales != NULL ? other.scales + other.zeros + other.values == 0 : other.values < v->values)
         *v = other;
 }
 
@@ -261,9 +272,24 @@ static void try_orders(const subject *s, verdict *v, const fpemu_format *format,
                                    {true, true, "x*(1/s), zero points before rounding"}};
     const int some = s->shifts ? 4 : is_integer(s) ? 2 : 1;
     for (int k = 0; k < some && v->values > 0 && is_integer(s); k++)
-        try_order(s, v, format, &orders[k], NULL, scales, zeros, y);
-    for (int k = 0; k < some && v->values > 0 && s->result != NULL; k++)
-        try_order(s, v, format, &orders[k], s->result, scales, zeros, y);
+        try_order(s, v, format, &orders[k], NULL, NULL, scales, zeros, y);
+    for (int k = 0; k < some && v->values > 0 && s->steps != NULL; k++)
+        try_order(s, v, format, &orders[k], s->steps, s->steps, scales, zeros, y);
+    for (int k = 0; k < some && v->values > 0 && s->steps != NULL && s->shifts; k++)
+        try_order(s, v, format, &orders[k], NULL, s->steps, scales, zeros, y);
+}
+
+/* What torchao calls symmetric without clipping: the largest code is M = 2^(bits-1) - 1, the least -M - 1. */
+static void choose_unclipped(const subject *s, float *scales)
+{
+    const float M = (float)(1 << (s->bits - 1)) - 1;
+    for (uint64_t b = 0; b < s->blocks; b++)
+        scales[b] = 0;
+    for (uint64_t i = 0; i < s->t->count; i++) {
+        float scale = s->x[i] < 0 ? s->x[i] / (-M - 1) : s->x[i] / M;
+        dtype_round(s->steps, 1, &scale);
+        scales[block_of(s, i)] = fmaxf(scales[block_of(s, i)], scale);
+    }
 }
 
 /* The second number of a block, above the code of its scale. */
@@ -289,6 +315,8 @@ static void apply_rule(const subject *s, verdict *v, const fpemu_format *format)
              fpemu_scales(format, FPEMU_TYPE_F32, &shape, s->x, scales, codes, whole) == FPEMU_OK &&
              fpemu_quantize_tensor(format, &rounding, FPEMU_TYPE_F32, &shape, s->x, y, NULL) == FPEMU_OK;
     dtype_round(v->can ? s->result : NULL, s->t->count, y);
+    if (v->unclipped)
+        choose_unclipped(s, scales);
     const int kept = s->two_levels && !s->t->stored.layout->global_divides;
     v->whole = v->can && s->two_levels && whole[kept] != s->whole[kept];
     for (uint64_t i = 0; v->can && i < s->blocks; i++) {
@@ -296,10 +324,12 @@ static void apply_rule(const subject *s, verdict *v, const fpemu_format *format)
         count(&v->scales, &v->first_scale, v->scale, i, s->s[i], scales[i]);
         count(&v->zeros, &v->first_zero, v->zero, i, s->z[i], zeros[i]);
     }
-    if (v->can)
+    if (v->can && v->unclipped)
+        v->values = UINT64_MAX; /* none of these are by such scales */
+    else if (v->can)
         compare_values(s, v, y);
     if (v->can && v->values > 0 &&
-        (s->shifts ? format->scaling == FPEMU_SCALING_ASYMMETRIC || s->result == NULL
+        (s->shifts ? format->scaling == FPEMU_SCALING_ASYMMETRIC || s->steps == NULL
                    : format->scaling == FPEMU_SCALING_ABSMAX))
         try_orders(s, v, format, scales, zeros, y);
     free(codes);
@@ -451,8 +481,14 @@ static void print_verdict(const verdict *v, bool against, bool least_added)
         printf(" -r %s", v->rounding);
     if (v->how != NULL)
         printf(", codes by %s", v->how);
+    if (v->unclipped)
+        printf(", scales by the larger of most/(target-1) and -least/target");
     if (v->is_short)
         printf(", quotients rounded to the type of the scales");
+    if (v->short_scales)
+        printf(", only those for the scales rounded to their type");
+    if (v->bare_zeros)
+        printf(", zeros without signs");
     if (v->whole)
         printf("; the number of the whole tensor differs");
     if (v->narrow > 0) {
@@ -510,6 +546,9 @@ static json_t *json_subject(const subject *s, const verdict *v, unsigned n)
         jsonout_set(rule, "codes", jsonout_text(v[k].how));
         jsonout_set(rule, "fits", jsonout_bool(fits(&v[k])));
         jsonout_set(rule, "short", jsonout_bool(v[k].is_short));
+        jsonout_set(rule, "short_scales", jsonout_bool(v[k].short_scales));
+        jsonout_set(rule, "unclipped", jsonout_bool(v[k].unclipped));
+        jsonout_set(rule, "bare_zeros", jsonout_bool(v[k].bare_zeros));
         jsonout_set(rule, "scales_differ", jsonout_count(v[k].scales));
         jsonout_set(rule, "first_scale", v[k].scales > 0 ? jsonout_count(v[k].first_scale) : json_null());
         jsonout_set(rule, "zeros_differ", jsonout_count(v[k].zeros));
@@ -528,10 +567,11 @@ static json_t *json_subject(const subject *s, const verdict *v, unsigned n)
 
 static const char *scale_name(const grid *g)
 {
-    return g->scale.type == NULL || g->scale.type->size == 1 ? "e8m0"
-           : g->scale.type->size == 4                        ? "fp32"
-           : strcmp(g->scale.type->name, "F16") == 0         ? "fp16"
-                                                             : "bf16";
+    return g->scale_spec != NULL                               ? g->scale_spec
+           : g->scale.type == NULL || g->scale.type->size == 1 ? "e8m0"
+           : g->scale.type->size == 4                          ? "fp32"
+           : strcmp(g->scale.type->name, "F16") == 0           ? "fp16"
+                                                               : "bf16";
 }
 
 /* False: the codes of the tensor are none that rules make. */
@@ -582,6 +622,23 @@ static void find_integers(subject *s)
     snprintf(s->element, sizeof s->element, "%s(%u)", is_signed || middle ? "int" : "uint", s->bits);
     for (uint64_t b = 0; middle && b < s->blocks; b++)
         s->z[b] = 0;
+}
+
+/* Scales that are kept as binary32 may all be numbers of a narrower type, in which they were computed. */
+static void find_steps(subject *s)
+{
+    static const char *const types[] = {"BF16", "F16"}, *const specs[] = {"bf16", "fp16"};
+    for (int k = 0; k < 2 && strcmp(s->scale, "fp32") == 0; k++) {
+        const dtype *type = dtype_named(types[k]);
+        bool all = true;
+        for (uint64_t b = 0; all && b < s->blocks; b++) {
+            float scale = s->s[b];
+            dtype_round(type, 1, &scale);
+            all = scale == s->s[b];
+        }
+        s->steps = all ? type : s->steps;
+        s->scale = all ? specs[k] : s->scale;
+    }
 }
 
 /* Blocks of GGUF: binary16 numbers, then codes. */
@@ -681,8 +738,14 @@ static void judge(file *f, file *source, size_t i, jsonout_stream *json)
                                               : layout_scales(&f->model, t, 0, s.blocks, s.s, s.whole);
     if (!got)
         cli_fail("%s: tensor '%s': %s", f->path, t->name, f->model.error);
-    if (known && is_integer(&s))
+    s.bare_zeros = true;
+    for (uint64_t k = 0; k < t->count; k++)
+        s.bare_zeros = s.bare_zeros && !(s.y[k] == 0 && signbit(s.y[k]));
+    s.steps = s.result;
+    if (known && is_integer(&s)) {
         find_integers(&s);
+        find_steps(&s);
+    }
     const unsigned n = known ? list_rules(&s, v) : 0;
     for (unsigned k = 0; k < n; k++) {
         fpemu_format format;
@@ -690,6 +753,8 @@ static void judge(file *f, file *source, size_t i, jsonout_stream *json)
             continue;
         if (s.x != NULL)
             apply_rule(&s, &v[k], &format);
+        else if (v[k].unclipped)
+            continue;
         else if (s.shifts || t->stored.ggml != NULL)
             reach_rule(&s, &v[k], &format);
         else

@@ -25,9 +25,6 @@ static const struct {
     {"\x80\x05", 0, 2, checkpoint},
     {"\x89HDF\r\n\x1a\n", 0, 8, hdf5},
     {"\x89PNG\r\n\x1a\n", 0, 8, "a PNG picture; no tensors are in it"},
-    {"\xff\xd8\xff", 0, 3, "a JPEG picture; no tensors are in it"},
-    {"GIF8", 0, 4, "a GIF picture; no tensors are in it"},
-    {"%PDF", 0, 4, "a PDF document; no tensors are in it"},
     {"\177ELF", 0, 4, "a program or a library; no tensors are in it"},
     {"\x1f\x8b", 0, 2, packed},
     {"\x28\xb5\x2f\xfd", 0, 4, packed},
@@ -78,8 +75,6 @@ static const char *text_kind(const unsigned char *start, size_t size, bool named
         length += length > 0 || strchr(" \t\r\n", c) == NULL;
     }
     text[length] = '\0';
-    if (strncmp(text, "<svg", 4) == 0 || strstr(text, "<svg") != NULL)
-        return "an SVG picture; no tensors are in it";
     if (starts(text, "<!doctype html") || starts(text, "<html"))
         return "a web page; was the download refused?";
     if (text[0] == '<')

@@ -108,29 +108,29 @@ static bool broadcasts(const given_numbers *n, const uint64_t *extent, unsigned 
     return good;
 }
 
+/* An extent of what two numbers broadcast to. */
+static uint64_t common_extent(const given_numbers n[2], unsigned d)
+{
+    return n[n[0].extent[d] == 1].extent[d];
+}
+
+/* Gives scales and zero points as many axes, 1 where one of them has none, and looks whether they go together. */
 static void match_zeros(given *g)
 {
     given_numbers *const n[2] = {&g->scale, &g->zero};
-    const unsigned dimensions = n[n[1]->dimensions > n[0]->dimensions]->dimensions;
-    uint64_t extent[MODEL_MOST_DIMENSIONS];
     char text[2][FILE_SHAPE_SIZE];
-    for (unsigned d = 1; d <= dimensions; d++) {
-        extent[dimensions - d] = 1;
-        for (int k = 0; k < 2; k++)
-            if (d <= n[k]->dimensions && n[k]->extent[n[k]->dimensions - d] != 1)
-                extent[dimensions - d] = n[k]->extent[n[k]->dimensions - d];
-    }
+    bool good = true;
     for (int k = 0; k < 2; k++)
         shape_text(text[k], n[k]->extent, n[k]->dimensions);
-    for (int k = 0; k < 2; k++) {
-        if (!broadcasts(n[k], extent, dimensions))
-            cli_fail("--zero of shape %s does not broadcast with --scale of shape %s", text[1], text[0]);
-        float *value = spread(n[k], extent, dimensions);
-        free(n[k]->value);
-        *n[k] = (given_numbers){.value = value, .count = 1, .dimensions = dimensions};
-        for (unsigned d = 0; d < dimensions; d++)
-            n[k]->count *= n[k]->extent[d] = extent[d];
-    }
+    for (int k = 0; k < 2; k++)
+        for (; n[k]->dimensions < n[!k]->dimensions; n[k]->dimensions++) {
+            memmove(n[k]->extent + 1, n[k]->extent, n[k]->dimensions * sizeof *n[k]->extent);
+            n[k]->extent[0] = 1;
+        }
+    for (unsigned d = 0; d < g->scale.dimensions; d++)
+        good = good && (n[0]->extent[d] == n[1]->extent[d] || n[0]->extent[d] == 1 || n[1]->extent[d] == 1);
+    if (!good)
+        cli_fail("--zero of shape %s does not broadcast with --scale of shape %s", text[1], text[0]);
 }
 
 void given_open(given *g, const file *in, const char *output)
@@ -145,11 +145,11 @@ void given_open(given *g, const file *in, const char *output)
         cli_usage("--tensor-scale: '%s' is no finite number above 0", g->tensor_text);
     if (g->scale_text != NULL)
         g->scale = read_numbers("--scale", g->scale_text, in, output);
-    if (g->zero_text == NULL)
-        return;
-    g->zero = read_numbers("--zero", g->zero_text, in, output);
-    g->call.order = order != NULL && order[0] == 'b' ? FPEMU_ZERO_BEFORE : FPEMU_ZERO_AFTER;
+    if (g->zero_text != NULL)
+        g->zero = read_numbers("--zero", g->zero_text, in, output);
     match_zeros(g);
+    if (g->zero_text != NULL)
+        g->call.order = order != NULL && order[0] == 'b' ? FPEMU_ZERO_BEFORE : FPEMU_ZERO_AFTER;
 }
 
 /* Whether the library takes so much of *g for a format with blocks. */
@@ -185,22 +185,24 @@ static unsigned cut_tensor(given_numbers n[2], bool reciprocal, const tensor *t,
     const fpemu_format element = *own;
     const unsigned more = t->dimensions - n->dimensions;
     unsigned some = 0, last = 0;
-    uint64_t inner = 1;
+    uint64_t inner = 1, wide[MODEL_MOST_DIMENSIONS];
     fpemu_block kind = FPEMU_BLOCK_TENSOR;
     fpemu_format single;
     bool fits = n->dimensions <= t->dimensions;
+    for (unsigned d = 0; d < n->dimensions; d++)
+        wide[d] = common_extent(n, d);
     for (unsigned d = 0; fits && d < n->dimensions; d++) {
-        fits = n->extent[d] > 0 && t->extent[more + d] % n->extent[d] == 0;
-        some += n->extent[d] > 1;
-        last = n->extent[d] > 1 ? d : last;
+        fits = wide[d] > 0 && t->extent[more + d] % wide[d] == 0;
+        some += wide[d] > 1;
+        last = wide[d] > 1 ? d : last;
     }
     if (!fits) {
         char a[FILE_SHAPE_SIZE], b[FILE_SHAPE_SIZE];
         cli_fail("a scale of shape %s does not go with %s of shape %s: each of its sizes divides the tensor's, and "
                  "stands for as many neighbours",
-                 shape_text(a, n->extent, n->dimensions), name, file_shape_text(b, t));
+                 shape_text(a, wide, n->dimensions), name, file_shape_text(b, t));
     }
-    const uint64_t cut = some > 0 ? n->extent[last] : 1;
+    const uint64_t cut = some > 0 ? wide[last] : 1;
     const bool channel = some == 1 && cut == t->extent[more + last];
     for (unsigned d = more + last + 1; d < t->dimensions; d++)
         inner *= t->extent[d];
@@ -217,7 +219,7 @@ static unsigned cut_tensor(given_numbers n[2], bool reciprocal, const tensor *t,
         grid[before] = cut;
     for (int k = 0; k < 2; k++) {
         n[k].dimensions = some == 0 ? 0 : channel ? 1 : last + 1;
-        n[k].extent[0] = channel ? cut : n[k].extent[0];
+        n[k].extent[0] = n[k].extent[channel ? last : 0];
     }
     kind = some == 0 ? kind : channel ? FPEMU_BLOCK_CHANNEL : FPEMU_BLOCK_RUN;
     const uint64_t run = kind == FPEMU_BLOCK_RUN ? t->extent[more + last] * inner / cut : 0;
@@ -271,16 +273,18 @@ partition given_partition(given *g, const file *f, size_t i, fpemu_format *own, 
         cli_fail("%s: --reciprocal is for formats without scales: write rule=reciprocal in it", spec);
     if (rounding->compat != FPEMU_COMPAT_NONE)
         cli_fail("compatibility settings do not go with --scale: take a mode, such as rne");
-    if (t->fortran_order && t->dimensions > 1 && g->scale.count > 1)
+    if (t->fortran_order && t->dimensions > 1 && (g->scale.count > 1 || g->zero.count > 1))
         cli_fail("%s: %s is in Fortran order, --scale in C order: save it so", f->path, name);
     const bool cut = own->scaling == FPEMU_SCALING_NONE;
     const unsigned axes =
         cut ? cut_tensor(n, g->reciprocal, t, name, spec, own, &a.shape, grid) : grid_of(own, t, axis, grid);
     check_format(g, own, spec);
-    if (!cut && !broadcasts(n, grid, axes)) {
+    for (int k = 0; k < 2 && !cut; k++) {
         char text[2][FILE_SHAPE_SIZE];
-        cli_fail("a scale of shape %s does not broadcast to the blocks of %s, of shape %s",
-                 shape_text(text[0], n->extent, n->dimensions), name, shape_text(text[1], grid, axes));
+        if (!broadcasts(&n[k], grid, axes))
+            cli_fail("a %s of shape %s does not broadcast to the blocks of %s, of shape %s",
+                     k == 0 ? "scale" : "zero point", shape_text(text[0], n[k].extent, n[k].dimensions), name,
+                     shape_text(text[1], grid, axes));
     }
     free_call(g);
     g->call.scales = spread(&n[0], grid, axes);

@@ -16,7 +16,7 @@ typedef struct given_numbers {
 typedef struct given {
     const char *scale_text, *zero_text, *order_text, *tensor_text; /* what was asked for; NULL: not */
     bool reciprocal;
-    given_numbers scale, zero; /* of one shape */
+    given_numbers scale, zero; /* of as many axes, and on each as long, or 1 */
     fpemu_given call;          /* for the last partition */
 } given;
 

@@ -255,19 +255,25 @@ static void numbers(grid_numbers *n, const tensor *t)
         dtype_load(type, false, 256, code, false, n->value);
 }
 
-/* Codes as a format has them, or integers from `least` on. */
-static void code_floats(search *s, const char *spec, unsigned bits)
+/* What codes of a format stand for. */
+static void decode_all(search *s, const char *spec, unsigned bits, float *value)
 {
     uint8_t code[256];
     fpemu_format format;
     for (unsigned i = 0; i < 256; i++)
         code[i] = (uint8_t)i;
-    s->g->code.bits = bits;
-    snprintf(s->g->element, sizeof s->g->element, "%s", spec);
     if (fpemu_format_parse(spec, &format, NULL) != FPEMU_OK ||
-        fpemu_decode_f32(&format, (size_t)1 << bits, code, s->g->code.value) != FPEMU_OK) {
+        fpemu_decode_f32(&format, (size_t)1 << bits, code, value) != FPEMU_OK) {
         s->good = model_refuse(s->m, "no format %s", spec);
     }
+}
+
+/* Codes as a format has them, or integers from `least` on. */
+static void code_floats(search *s, const char *spec, unsigned bits)
+{
+    s->g->code.bits = bits;
+    snprintf(s->g->element, sizeof s->g->element, "%s", spec);
+    decode_all(s, spec, bits, s->g->code.value);
 }
 
 static void code_integers(grid_codes *c, unsigned bits, int least)
@@ -393,35 +399,139 @@ static bool find_deepseek(search *s)
     return shape_is(s, e, (fp4 ? 2 : 1) * last_extent(e), last_extent(e)) && scales_fit(s, scale);
 }
 
-/* X beside X_scale: FP8 and bytes of compressed-tensors, ModelOpt and Quark, MXFP4 of Quark, and FP4. */
+/* What Quark's config.json says of all weights; NULL: nothing. */
+static const char *quark_says(const search *s, const char *key)
+{
+    const json_t *config = json_object_get(s->m->config, "quantization_config");
+    const char *method = json_string_value(json_object_get(config, "quant_method"));
+    const json_t *all = json_object_get(json_object_get(config, "global_quant_config"), "weight");
+    const bool some = json_object_size(json_object_get(config, "layer_quant_config")) +
+                          json_object_size(json_object_get(config, "layer_type_quant_config")) >
+                      0;
+    return method != NULL && strcmp(method, "quark") == 0 && !some ? json_string_value(json_object_get(all, key))
+                                                                   : NULL;
+}
+
+/* Floats of 4 and 6 bits in bytes of Quark, with scales of 32, or of 16 by E5M3. */
+static bool code_quark(search *s, const tensor *scale, uint64_t *columns)
+{
+    const uint64_t bytes = last_extent(s->e), scales = last_extent(scale);
+    const char *type = quark_says(s, "dtype"), *format = quark_says(s, "scale_format");
+    const bool e5m3 = format != NULL && strcmp(format, "e5m3") == 0, six = scales > 0 && bytes / scales == 24;
+    if (scales == 0 || bytes % scales != 0 || bytes / scales != (six ? 24 : e5m3 ? 8 : 16))
+        return lacks(s, "a scale for 32 elements of a row");
+    if (six && (type == NULL || strncmp(type, "fp6_", 4) != 0))
+        return lacks(s, "a config.json that says which 6 bits");
+    code_floats(s, six ? type + 4 : "e2m1", six ? 6 : 4);
+    s->g->scale_spec = e5m3 ? "ue5m3" : "e8m0";
+    *columns = six ? bytes / 3 * 4 : 2 * bytes;
+    return true;
+}
+
+/* X beside X_scale: FP8 and bytes of compressed-tensors, ModelOpt and Quark, small floats of Quark, and FP4. */
 static bool find_scaled(search *s)
 {
     const tensor *scale, *zero, *e = s->e;
-    const bool mxfp4 = is(e, "U8"), f4 = is(e, "F4"), i8 = is(e, "I8");
-    if (!ends_in(s, "") || !(mxfp4 || f4 || i8 || is(e, small_floats)) || (scale = take(s, "_scale")) == NULL ||
+    const bool u8 = is(e, "U8"), f4 = is(e, "F4"), i8 = is(e, "I8");
+    if (!ends_in(s, "") || !(u8 || f4 || i8 || is(e, small_floats)) || (scale = take(s, "_scale")) == NULL ||
         beside(s, "_scale_2") != NULL) {
         return false;
     }
-    s->g->software = mxfp4 ? "Quark" : scale->dimensions == 0 && !i8 ? "ModelOpt, Quark" : "compressed-tensors";
-    if (!is(scale, mxfp4 ? "U8" : floats))
-        return lacks(s, "scales of %s", mxfp4 ? "U8" : "F32, F16 or BF16");
-    if (f4 && last_extent(e) % 2 != 0)
+    const bool packed = u8 && is(scale, "U8");
+    uint64_t columns = last_extent(e);
+    s->g->software = u8 ? "Quark" : scale->dimensions == 0 && !i8 ? "ModelOpt, Quark" : "compressed-tensors";
+    if (!packed && !is(scale, floats))
+        return lacks(s, "scales of %s", u8 ? "U8, F32, F16 or BF16" : "F32, F16 or BF16");
+    if (f4 && columns % 2 != 0)
         return lacks(s, "rows of whole bytes");
-    if (mxfp4)
-        code_floats(s, "e2m1", 4);
-    else if (i8)
-        integers(s, 8, 0);
-    else
-        code_small(s);
-    if (!shape_is(s, e, (mxfp4 ? 2 : 1) * last_extent(e), last_extent(e) / (f4 ? 2 : 1)) || !scales_fit(s, scale))
+    if (packed && !code_quark(s, scale, &columns))
         return false;
-    if (mxfp4 && (s->g->block[0] != 1 || s->g->block[1] != 32))
-        return lacks(s, "a scale for 32 elements of a row");
-    if ((zero = take(s, "_zero_point")) != NULL) {
-        if (!is(zero, "I8 F32 F16 BF16") || zero->count != scale->count)
-            return lacks(s, "a zero point, I8, for each scale");
-        numbers(&s->g->zero, zero);
+    if (i8 || (u8 && !packed))
+        integers(s, 8, 0);
+    else if (!packed)
+        code_small(s);
+    if (u8 && !packed)
+        code_integers(&s->g->code, 8, 0);
+    if (!shape_is(s, e, columns, last_extent(e) / (f4 ? 2 : 1)) || !scales_fit(s, scale))
+        return false;
+    if (packed)
+        decode_all(s, s->g->scale_spec, 8, s->g->scale.value);
+    zero = take(s, "_zero_point");
+    if (zero == NULL)
+        return !u8 || packed || lacks(s, "a zero point, U8, for each scale");
+    if (!is(zero, u8 ? "U8" : "I8 F32 F16 BF16") || zero->count != scale->count)
+        return lacks(s, "a zero point, %s, for each scale", u8 ? "U8" : "I8");
+    numbers(&s->g->zero, zero);
+    for (unsigned i = 0; u8 && i < 256; i++)
+        s->g->zero.value[i] = (float)i;
+    return true;
+}
+
+/* The tensor is a matrix, with scales for blocks of rows. */
+static void matrix_is(search *s, const tensor *scale, uint64_t rows, uint64_t columns, uint64_t blocks)
+{
+    grid *g = s->g;
+    s->found->dimensions = 2;
+    s->found->extent[0] = g->rows = g->scales[0] = rows;
+    s->found->extent[1] = g->columns = columns;
+    g->scales[1] = blocks;
+    g->block[0] = 1;
+    g->block[1] = block_along(columns, blocks);
+    g->result = is(scale, "F16 BF16") ? scale->type : NULL;
+    numbers(&g->scale, scale);
+}
+
+/* Words of Quark: integers of 4 bits in rows, or in groups of rows, which then lie as AWQ's do. */
+static bool find_quark_words(search *s)
+{
+    const tensor *scale, *zero, *e = s->e;
+    if (!ends_in(s, "") || !is(e, "I32") || (scale = take(s, "_scale")) == NULL)
+        return false;
+    grid *g = s->g;
+    const char *type = quark_says(s, "dtype"), *scheme = quark_says(s, "qscheme");
+    const bool groups = scheme != NULL && strcmp(scheme, "per_group") == 0;
+    const json_t *export = json_object_get(json_object_get(s->m->config, "quantization_config"), "export");
+    const char *method = json_string_value(json_object_get(export, "pack_method"));
+    g->software = "Quark";
+    if (type == NULL || (strcmp(type, "int4") != 0 && strcmp(type, "uint4") != 0) || method == NULL)
+        return lacks(s, "a config.json that says int4 or uint4, and how they are packed");
+    zero = take(s, "_zero_point");
+    if (e->dimensions != 2 || e->count == 0 || !is(scale, floats) || zero == NULL || !is(zero, "I32") ||
+        scale->dimensions != (groups ? 2u : 1u) || zero->dimensions != scale->dimensions) {
+        return lacks(s, "scales and zero points of rows or groups");
     }
+    const uint64_t rows = last_extent(scale), columns = groups ? e->extent[0] : 8 * e->extent[1];
+    const uint64_t blocks = groups ? scale->extent[0] : 1, words = groups ? e->extent[1] : e->extent[0];
+    if (rows % 8 != 0 || (groups ? rows / 8 : rows) != words || last_extent(zero) != rows / 8 ||
+        (groups && zero->extent[0] != blocks) || columns == 0 || block_along(columns, blocks) == 0) {
+        return lacks(s, "codes, scales and zero points for the same rows");
+    }
+    const bool is_signed = type[0] == 'i', reorder = strcmp(method, "reorder") == 0;
+    integers(s, 4, 0);
+    matrix_is(s, scale, rows, columns, blocks);
+    g->turned = groups;
+    g->code = (grid_codes){reorder ? GRID_AWQ : GRID_ROW, groups != reorder, 4, e->place, 4 * e->extent[1], 0, {0}};
+    g->zero_code = (grid_codes){reorder ? GRID_AWQ : GRID_ROW, !reorder, 4, zero->place, rows / 2, 0, {0}};
+    for (int i = 0; i < 16; i++)
+        g->code.value[i] = g->zero_code.value[i] = (float)(is_signed && i > 7 ? i - 16 : i);
+    return true;
+}
+
+/* Takes an order of columns, I32: 0 where each is in the block that it is in without. */
+static bool take_order(search *s, const tensor *order)
+{
+    unsigned char bytes[1024];
+    grid *g = s->g;
+    bool plain = true;
+    if (!(s->good = shards_turn_to(s->m, order->part)))
+        return false;
+    for (uint64_t i = 0; plain && i < g->columns; i++) {
+        const size_t at = (size_t)(4 * i % sizeof bytes), left = (size_t)(4 * (g->columns - i));
+        if (at == 0 && !stored_bytes(s->m, order->place + 4 * i, bytes, left < sizeof bytes ? left : sizeof bytes))
+            return s->good = false;
+        plain = bytes_load(bytes + at, 4) == i / g->block[1];
+    }
+    g->order = plain ? 0 : order->place;
     return true;
 }
 
@@ -460,7 +570,7 @@ static bool find_words(search *s)
     if ((order = take(s, "_g_idx")) != NULL) {
         if (!is(order, "I32") || order->count != columns)
             return lacks(s, "X_g_idx, I32, for each column");
-        s->g->order = order->place;
+        return take_order(s, order);
     }
     return true;
 }
@@ -540,23 +650,15 @@ static bool find_qweight(search *s)
     g->software = awq ? "AWQ" : "GPTQ";
     if (!(bits == 2 || bits == 3 || bits == 4 || bits == 8) || inputs == 0 ||
         (!awq && (e->extent[1] != outputs || inputs * bits != 32 * e->extent[0])) ||
-        (order != NULL && (!is(order, "I32") || order->count != inputs)) ||
-        (g->block[1] = block_along(inputs, groups)) == 0) {
+        (order != NULL && (!is(order, "I32") || order->count != inputs)) || block_along(inputs, groups) == 0) {
         return lacks(s, "codes, scales and zero points for the same inputs and outputs");
     }
     if (!awq && json_is_false(s->m->config))
         return lacks(s, "a config.json beside it that is JSON");
     integers(s, bits, 0);
     code_integers(&g->code, bits, 0); /* of 8 bits, too */
-    s->found->dimensions = 2;
-    s->found->extent[0] = g->rows = g->scales[0] = outputs;
-    s->found->extent[1] = g->columns = inputs;
-    g->scales[1] = groups;
+    matrix_is(s, scale, outputs, inputs, groups);
     g->turned = true;
-    g->block[0] = 1;
-    g->order = order != NULL ? order->place : 0;
-    g->result = is(scale, "F16 BF16") ? scale->type : NULL;
-    numbers(&g->scale, scale);
     g->code.way = awq ? GRID_AWQ : GRID_WORDS;
     g->code.place = e->place;
     g->code.pitch = 4 * e->extent[1];
@@ -568,7 +670,7 @@ static bool find_qweight(search *s)
     code_integers(&g->zero_code, bits, less);
     if (less)
         g->zero_code.value[(1 << bits) - 1] = 0;
-    return true;
+    return order == NULL || take_order(s, order);
 }
 
 /* `count` numbers of a part, F32. */
@@ -637,6 +739,8 @@ static bool find_nibbles(search *s)
     json_t *object = json_loadb(text, (size_t)state->bytes, 0, NULL);
     g->code = (grid_codes){.way = GRID_HIGH, .bits = 4, .place = e->place};
     bool good = take_state(s, object) && read_table(s, take(s, ".quant_map"), 16, g->code.value);
+    if (good && strcmp(g->element, "fp4") == 0 && g->code.value[8] == 0)
+        g->code.value[8] = -0.0F; /* as its kernels have it, which do not look at the table */
     if (good && absmax->count != g->scales[1])
         good = lacks(s, "a scale for each block of %" PRIu64, g->block[1]);
     numbers(&g->scale, absmax);
@@ -689,8 +793,8 @@ static bool find_bare(search *s)
 
 bool grid_find(model *m, grid_look_up *look_up, const void *directory, const tensor *e, grid_found *found)
 {
-    static bool (*const find[])(search *) = {find_deepseek, find_scaled,  find_words, find_torchao,
-                                             find_qweight,  find_nibbles, find_bytes, find_bare};
+    static bool (*const find[])(search *) = {find_deepseek, find_scaled,  find_quark_words, find_words, find_torchao,
+                                             find_qweight,  find_nibbles, find_bytes,       find_bare};
     *found = (grid_found){.grid = malloc(sizeof *found->grid)};
     search s = {m, look_up, directory, e, found->grid, found, 0, true};
     bool there = false;

@@ -45,6 +45,7 @@ typedef struct grid {
     grid_numbers scale, zero, outer; /* outer: of 256 scales, which are codes themselves */
     float offset, factor;            /* added to the scale; and the last factor of a value */
     uint64_t outer_block, order;     /* order: where I32 say the block of each column; 0: there are none */
+    const char *scale_spec;          /* of scales that are U8 */
     const dtype *result;             /* NULL: binary32 */
 } grid;
 

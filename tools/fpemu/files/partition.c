@@ -110,7 +110,8 @@ static int axis_of(const file *f, const tensor *t, int axis)
 bool partition_needs_range(const fpemu_format *f)
 {
     const bool nvfp4 = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-                       (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+                       (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP) ||
+                       f->scaling == FPEMU_SCALING_EDEN;
     return (nvfp4 && !f->outer) || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
 }
 
@@ -127,11 +128,12 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
     if (t->dimensions > 0 && t->count > 0)
         a.shape = shape_of(t, format, (unsigned)from_start);
     fpemu_format pieces = *format;
-    if (format->outer) /* lines are taken whole */
+    const bool corrected = format->scaling == FPEMU_SCALING_EDEN;
+    if (format->outer || corrected) /* lines are taken whole */
         pieces.block = FPEMU_BLOCK_ROW;
     a.needs_range = partition_needs_range(format);
     a.as_vector = false;
-    choose_pieces(&a, &pieces, format->block_length, FPEMU_MODE_DRAWS(rounding->mode));
+    choose_pieces(&a, &pieces, format->block_length, corrected || FPEMU_MODE_DRAWS(rounding->mode));
     return a;
 }
 
@@ -151,7 +153,8 @@ partition partition_packed(const file *f, size_t i, const fpemu_format *format, 
         a.shape = shape_of(t, &lines, t->dimensions - 1);
         choose_pieces(&a, &lines, 8, false);
     }
-    const bool in_order = a.shape.inner == 1 && format->block != FPEMU_BLOCK_CHANNEL && !format->outer;
+    const bool in_order = a.shape.inner == 1 && format->block != FPEMU_BLOCK_CHANNEL && !format->outer &&
+                          format->scaling != FPEMU_SCALING_EDEN;
     *whole = !in_order;
     if (*whole) {
         a.unit = at_least_1(t->count);

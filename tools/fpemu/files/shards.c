@@ -315,11 +315,9 @@ char *shards_print_index(const model *m, model_kind kind, uint64_t total, json_t
 /* ------------------------------------------------------------------------------------------------- opening */
 
 /* The files of a directory that count, and the others. */
-typedef struct listing {
-    names indices, files, packed_indices, packed, others;
-} listing;
+enum { INDICES, FILES, PACKED_INDICES, PACKED, OTHERS, LISTS };
 
-static bool list_directory(model *m, const char *path, listing *l)
+static bool list_directory(model *m, const char *path, names list[LISTS])
 {
     char text[2][32];
     DIR *directory = opendir(path);
@@ -332,29 +330,17 @@ static bool list_directory(model *m, const char *path, listing *l)
         const char *name = entry->d_name;
         if (name[0] == '.')
             continue;
-        names *list = ends_in(name, text[0])         ? &l->indices
-                      : ends_in(name, file_suffix)   ? &l->files
-                      : ends_in(name, text[1])       ? &l->packed_indices
-                      : ends_in(name, packed_suffix) ? &l->packed
-                                                     : &l->others;
-        good = names_add(m, list, name);
+        const int k = ends_in(name, text[0])         ? INDICES
+                      : ends_in(name, file_suffix)   ? FILES
+                      : ends_in(name, text[1])       ? PACKED_INDICES
+                      : ends_in(name, packed_suffix) ? PACKED
+                                                     : OTHERS;
+        good = names_add(m, &list[k], name);
     }
     closedir(directory);
-    names_sort_once(&l->indices);
-    names_sort_once(&l->files);
-    names_sort_once(&l->packed_indices);
-    names_sort_once(&l->packed);
-    names_sort_once(&l->others);
+    for (int k = 0; k < LISTS; k++)
+        names_sort_once(&list[k]);
     return good;
-}
-
-static void listing_free(listing *l)
-{
-    names_free(&l->indices);
-    names_free(&l->files);
-    names_free(&l->packed_indices);
-    names_free(&l->packed);
-    names_free(&l->others);
 }
 
 static bool refuse_directory(model *m, const names *others)
@@ -406,15 +392,16 @@ static bool open_listed(model *m, const char *path, const names *indices, const 
 
 static bool open_directory(model *m, const char *path)
 {
-    listing l = {0};
-    bool good = list_directory(m, path, &l);
-    if (good && l.indices.count + l.files.count > 0)
-        good = open_listed(m, path, &l.indices, &l.files, "model.safetensors.index.json");
-    else if (good && l.packed_indices.count + l.packed.count > 0)
-        good = open_listed(m, path, &l.packed_indices, &l.packed, "model.fpk.index.json");
+    names l[LISTS] = {{0}};
+    bool good = list_directory(m, path, l);
+    if (good && l[INDICES].count + l[FILES].count > 0)
+        good = open_listed(m, path, &l[INDICES], &l[FILES], "model.safetensors.index.json");
+    else if (good && l[PACKED_INDICES].count + l[PACKED].count > 0)
+        good = open_listed(m, path, &l[PACKED_INDICES], &l[PACKED], "model.fpk.index.json");
     else if (good)
-        good = refuse_directory(m, &l.others);
-    listing_free(&l);
+        good = refuse_directory(m, &l[OTHERS]);
+    for (int k = 0; k < LISTS; k++)
+        names_free(&l[k]);
     return good;
 }
 

@@ -25,24 +25,23 @@ package does not. `DEFECTS` names those that can be had: `quantize_mx_op(..., de
   "nan_scale". A block with NaN or an infinity becomes NaN in both, but with such scales only its NaNs here.
 - float16 and bfloat16 tensors are computed in their own arithmetic there, each step rounded; here every number is
   rounded once from its exact value, and the result, which such a tensor may not hold, is rounded to it (RNE).
-- `custom_cuda` is accepted and changes nothing. Sparse tensors are refused.
+- `custom_cuda` is accepted and changes nothing. Sparse tensors are refused. There are no options for argparse.
 """
 
 from __future__ import annotations
 
 from .._alias import install as _install
 from .elemwise_ops import quantize_elemwise_op
-from .formats import DEFECTS, ElemFormat, RoundingMode, use_defects
+from .formats import DEFECTS, ElemFormat, use_defects
 from .linear import Linear, addmm, bmm, linear, matmul
 from .mx_mapping import inject_pyt_ops
 from .mx_ops import quantize_mx_op
 from .quantize import quantize_bfloat
 from .specs import *
 
-__all__ = ["DEFECTS", "ElemFormat", "Linear", "MxSpecs", "RoundingMode", "add_mx_args", "addmm", "apply_mx_specs",
-           "bmm", "finalize_mx_specs", "get_backwards_mx_specs", "get_default_mx_specs", "get_mx_specs",
-           "inject_pyt_ops", "install", "linear", "matmul", "quantize_bfloat", "quantize_elemwise_op",
-           "quantize_mx_op", "use_defects"]
+__all__ = ["DEFECTS", "ElemFormat", "Linear", "MxSpecs", "addmm", "apply_mx_specs", "bmm", "finalize_mx_specs",
+           "get_backwards_mx_specs", "get_default_mx_specs", "inject_pyt_ops", "install", "linear", "matmul",
+           "quantize_bfloat", "quantize_elemwise_op", "quantize_mx_op", "use_defects"]
 
 
 def install(replace: bool = False) -> None:

@@ -16,14 +16,6 @@ DEFECTS = frozenset({"positive_zero", "floor_infinite", "nan_scale"})
 _wanted: frozenset[str] = frozenset()
 
 
-class RoundingMode(enum.IntEnum):
-    """Roundings that microxcaling's kernels have; `dither`, stochastic rounding, is a name without a number."""
-
-    nearest = 0
-    floor = 1
-    even = 2
-
-
 class ElemFormat(enum.Enum):
     """Element formats by name."""
 

@@ -11,7 +11,7 @@ import torch
 from ..._first_order import apply, link, tied
 from .elemwise_ops import quantize_elemwise_op
 from .mx_ops import quantize_mx_op
-from .specs import apply_mx_specs, get_backwards_mx_specs, mx_assert_test
+from .specs import apply_mx_specs, get_backwards_mx_specs
 
 # The originals: inject_pyt_ops replaces the public names.
 _linear, _matmul, _addmm, _bmm = torch.nn.functional.linear, torch.matmul, torch.addmm, torch.bmm
@@ -95,7 +95,6 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
            mx_specs: Any = None, prequantized_weights: bool = False, name: str | None = None) -> torch.Tensor:
     """torch.nn.functional.linear by mx_specs; PyTorch's own without. prequantized_weights is refused: rounding a weight
     that is rounded changes nothing. name is not used."""
-    mx_assert_test(mx_specs)
     if mx_specs is None:
         return _linear(input, weight, bias)
     if prequantized_weights:
@@ -109,7 +108,6 @@ def matmul(in1: torch.Tensor, in2: torch.Tensor, bias: torch.Tensor | None = Non
            name: str | None = None, mode_config: str = "aa") -> torch.Tensor:
     """torch.matmul of tensors of two dimensions and more, plus bias, by mx_specs; PyTorch's own without. mode_config:
     "aa", "aw" or "wa", whether an operand has the format of activations or of weights. name is not used."""
-    mx_assert_test(mx_specs)
     if mx_specs is None:
         return _matmul(in1, in2) if bias is None else _addmm(bias, in1, in2)
     if mode_config not in ("aa", "aw", "wa"):
@@ -143,7 +141,6 @@ class Linear(torch.nn.Linear):
 
     def apply_mx_specs(self, mx_specs: Any) -> None:
         """Takes other specs, or none."""
-        mx_assert_test(mx_specs)
         self.mx_none, self.mx_specs = mx_specs is None, apply_mx_specs(mx_specs)
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002

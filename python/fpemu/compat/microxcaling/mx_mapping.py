@@ -11,10 +11,8 @@ import torch
 
 from .linear import Linear, addmm, bmm, linear, matmul
 
-MODULES = {"Linear": Linear}
 FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
-    "linear": linear, "matmul": matmul, "mm": matmul, "bmm": bmm,
-    "addmm": addmm}
+    "linear": linear, "matmul": matmul, "mm": matmul, "bmm": bmm, "addmm": addmm}
 
 
 def inject_pyt_ops(mx_specs: Any) -> Callable[[], None]:
@@ -46,8 +44,7 @@ def inject_pyt_ops(mx_specs: Any) -> Callable[[], None]:
         for place in (torch, torch.nn.functional):
             if hasattr(place, name):
                 put(place, name, with_specs(function))
-    for name, module in MODULES.items():
-        put(torch.nn, name, make(module))
+    put(torch.nn, "Linear", make(Linear))
 
     def undo() -> None:
         while before:

@@ -3,48 +3,43 @@
 
 from __future__ import annotations
 
-import argparse
 import collections
-import json
-import os
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-__all__ = ["MxSpecs", "add_mx_args", "apply_mx_specs", "finalize_mx_specs", "get_backwards_mx_specs",
-           "get_default_mx_specs", "get_mx_specs"]
+__all__ = ["MxSpecs", "apply_mx_specs", "finalize_mx_specs", "get_backwards_mx_specs", "get_default_mx_specs"]
 
-# key: (default, what it says)
-_KEYS: dict[str, tuple[Any, str]] = {
-    "scale_bits": (0, "bits of a block's scale; 0 is 8"),
-    "w_elem_format": (None, "element format of weights: fp8_e5m2, fp8_e4m3, fp6_e3m2, fp6_e2m3, fp4_e2m1, int8, int4"),
-    "a_elem_format": (None, "element format of activations"),
-    "w_elem_format_bp": (None, "element format of weights in the backward pass"),
-    "a_elem_format_bp": (None, "element format of stored activations in the backward pass"),
-    "a_elem_format_bp_ex": (None, "element format of gradients of activations, along the examples"),
-    "a_elem_format_bp_os": (None, "element format of gradients of activations, along the outputs"),
-    "mx_flush_fp32_subnorms": (False, "blocks whose largest number is subnormal in binary32 become zero"),
-    "shared_exp_method": ("max", "max: a scale a block; none: a scale an element"),
-    "block_size": (0, "elements of a block; 0 is a whole axis"),
-    "bfloat": (0, "bits of a float of 8 exponent bits for all that is not MX; 0 is none"),
-    "fp": (0, "bits of a float of 5 exponent bits for all that is not MX; 0 is none"),
-    "bfloat_subnorms": (True, "bfloat and fp have subnormal numbers"),
-    "quantize_backprop": (True, "the backward pass is quantised too"),
-    "round": ("nearest", "rounding of everything that names none: nearest, floor, even, dither"),
-    "round_m": ("nearest", "rounding of Adam's moments"),
-    "round_weight": ("nearest", "rounding of weights to bfloat"),
-    "round_output": ("nearest", "rounding of activations to bfloat"),
-    "round_grad_weight": ("nearest", "rounding of gradients of weights to bfloat"),
-    "round_grad_input": ("nearest", "rounding of gradients of activations to bfloat"),
-    "round_mx_output": ("nearest", "rounding to MX in the forward pass"),
-    "round_mx_input_grad_input": ("nearest", "rounding to MX of inputs, for gradients of inputs"),
-    "round_mx_weight_grad_input": ("nearest", "rounding to MX of weights, for gradients of inputs"),
-    "round_mx_grad_output_grad_input": ("nearest", "rounding to MX of gradients, for gradients of inputs"),
-    "round_mx_input_grad_weight": ("nearest", "rounding to MX of inputs, for gradients of weights"),
-    "round_mx_grad_output_grad_weight": ("nearest", "rounding to MX of gradients, for gradients of weights"),
-    "softmax_exp2": (False, "softmax of powers of two (kept for programs; no function here reads it)"),
-    "vec_use_exp2": (False, "e^x by powers of two (likewise)"),
-    "vec_use_recip": (False, "division by a reciprocal (likewise)"),
-    "custom_cuda": (False, "microxcaling's own kernels (likewise)"),
+_DEFAULTS: dict[str, Any] = {
+    "scale_bits": 0,  # bits of a block's scale; 0 is 8
+    "w_elem_format": None,  # element format of weights: fp8_e5m2, fp8_e4m3, fp6_e3m2, fp6_e2m3, fp4_e2m1, int8, int4
+    "a_elem_format": None,  # element format of activations
+    "w_elem_format_bp": None,  # element format of weights in the backward pass
+    "a_elem_format_bp": None,  # element format of stored activations in the backward pass
+    "a_elem_format_bp_ex": None,  # element format of gradients of activations, along the examples
+    "a_elem_format_bp_os": None,  # element format of gradients of activations, along the outputs
+    "mx_flush_fp32_subnorms": False,  # blocks whose largest number is subnormal in binary32 become zero
+    "shared_exp_method": "max",  # max: a scale a block; none: a scale an element
+    "block_size": 0,  # elements of a block; 0 is a whole axis
+    "bfloat": 0,  # bits of a float of 8 exponent bits for all that is not MX; 0 is none
+    "fp": 0,  # bits of a float of 5 exponent bits for all that is not MX; 0 is none
+    "bfloat_subnorms": True,  # bfloat and fp have subnormal numbers
+    "quantize_backprop": True,  # the backward pass is quantised too
+    "round": "nearest",  # rounding of everything that names none: nearest, floor, even, dither
+    "round_m": "nearest",  # rounding of Adam's moments
+    "round_weight": "nearest",  # rounding of weights to bfloat
+    "round_output": "nearest",  # rounding of activations to bfloat
+    "round_grad_weight": "nearest",  # rounding of gradients of weights to bfloat
+    "round_grad_input": "nearest",  # rounding of gradients of activations to bfloat
+    "round_mx_output": "nearest",  # rounding to MX in the forward pass
+    "round_mx_input_grad_input": "nearest",  # rounding to MX of inputs, for gradients of inputs
+    "round_mx_weight_grad_input": "nearest",  # rounding to MX of weights, for gradients of inputs
+    "round_mx_grad_output_grad_input": "nearest",  # rounding to MX of gradients, for gradients of inputs
+    "round_mx_input_grad_weight": "nearest",  # rounding to MX of inputs, for gradients of weights
+    "round_mx_grad_output_grad_weight": "nearest",  # rounding to MX of gradients, for gradients of weights
+    "softmax_exp2": False,  # softmax of powers of two (kept for programs; no function here reads it)
+    "vec_use_exp2": False,  # e^x by powers of two (likewise)
+    "vec_use_recip": False,  # division by a reciprocal (likewise)
+    "custom_cuda": False,  # microxcaling's own kernels (likewise)
 }
 
 _FORMATS = ("w_elem_format", "a_elem_format", "w_elem_format_bp", "a_elem_format_bp", "a_elem_format_bp_os",
@@ -66,17 +61,10 @@ class MxSpecs(collections.UserDict[str, Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        unknown = set(self.data) - set(_KEYS)
+        unknown = set(self.data) - set(_DEFAULTS)
         if unknown:
             raise AssertionError(f"no key {', '.join(sorted(unknown))} in mx specs")
-        self.data = {key: default for key, (default, _) in _KEYS.items()} | self.data
-
-    def safe_json(self, indent: int | None = None) -> str:
-        """As JSON; what JSON cannot hold by its type's name."""
-        return json.dumps(self.data, indent=indent, default=lambda value: f"<<{type(value).__qualname__}>>")
-
-    def __str__(self) -> str:
-        return self.safe_json(indent=4)
+        self.data = _DEFAULTS | self.data
 
 
 def get_default_mx_specs() -> MxSpecs:
@@ -113,33 +101,3 @@ def finalize_mx_specs(specs: MutableMapping[str, Any], early_exit: bool = True) 
         if specs.get(key) is None and other in specs:
             specs[key] = specs[other]
     return apply_mx_specs(specs, get_default_mx_specs())
-
-
-def add_mx_args(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Adds an option for each key; a bool that is true by default becomes --no_KEY."""
-    group = parser.add_argument_group("mx", "MX specs")
-    group.add_argument("--mx_dir", type=str, default=None, help="not used")
-    for key, (default, text) in _KEYS.items():
-        if isinstance(default, bool):
-            group.add_argument(("--no_" if default else "--") + key, action="store_true", help=text)
-        else:
-            group.add_argument("--" + key, type=str if default is None else type(default), default=None, help=text)
-    group.add_argument("--skip_early_exit", action="store_true", help="specs even where nothing is quantised")
-    return parser
-
-
-def get_mx_specs(parsed_args: argparse.Namespace) -> Any:
-    """Finished specs of what a parser with add_mx_args read; None where nothing is quantised."""
-    specs = {}
-    for key, (default, _) in _KEYS.items():
-        if default is True and hasattr(parsed_args, "no_" + key):
-            specs[key] = not getattr(parsed_args, "no_" + key)
-        elif default is not True and hasattr(parsed_args, key):
-            specs[key] = getattr(parsed_args, key)
-    return finalize_mx_specs(specs, early_exit=not getattr(parsed_args, "skip_early_exit", False))
-
-
-def mx_assert_test(mx_specs: Any) -> None:
-    """ValueError for missing specs where the environment variable MX_ASSERT is "True"."""
-    if mx_specs is None and os.environ.get("MX_ASSERT", "False") == "True":
-        raise ValueError("mx_specs is None, and MX_ASSERT is True")
