@@ -59,7 +59,7 @@ static const char help[] =
     "      --model MODEL     dot, gemm: how products are added up; with --length N, --shape MxNxK\n"
     "                        and --scales SPEC2 as for 'fpemu vectors'\n"
     "      --bound B         in place of a model: results may differ from exact sums by B times the\n"
-    "                        sum of all magnitudes, and SPEC's smallest number\n"
+    "                        sum of all magnitudes, and SPEC's smallest number a product\n"
     "      --axis A          SPEC with scales: blocks along axis 0 or 1 of matrices (by rows);\n"
     "                        size_t rows, size_t columns in place of n\n"
     "  -r, --rounding MODE   as for 'fpemu round' (default: rne). With sr and se the results need\n"

@@ -12,7 +12,7 @@
 #include "testing/difference.h"
 #include "testing/inputs.h"
 
-enum { BATCH = 1024, TRIES = 400, TRIES_OF_PROGRAMS = 40 };
+enum { BATCH = 4096, TRIES = 400, TRIES_OF_PROGRAMS = 100 }; /* of each class; of all */
 
 typedef struct sums {
     trial trial;
@@ -29,7 +29,8 @@ typedef struct sums {
 
 /* --------------------------------------------------------------------------------------------- comparison */
 
-/* What is right for product i of the batch. No bound holds where a sum or its parts are no numbers of the format. */
+/* What is right for product i of the batch. Each product may underflow; no bound holds where a sum or its parts are
+ * no numbers of the format. */
 static void expect(sums *t, size_t i)
 {
     const search *s = t->trial.s;
@@ -41,7 +42,7 @@ static void expect(sums *t, size_t i)
     dots_exact(t->d, t->codes + i * t->total, want, slack);
     for (size_t k = 0; k < t->results; k++)
         slack[k] = slack[k] <= fpemu_format_max(&s->format)
-                       ? t->bound * slack[k] + fpemu_format_min_positive(&s->format)
+                       ? t->bound * slack[k] + (double)t->d->count[DOTS_A] * fpemu_format_min_positive(&s->format)
                        : (double)INFINITY;
 }
 
@@ -177,7 +178,7 @@ static void shrink(sums *t, outcome *o)
 {
     const search *s = t->trial.s;
     uint64_t *kept = t->example[o->order];
-    int tries = s->other.program ? TRIES_OF_PROGRAMS : TRIES;
+    int tries = s->other.program ? TRIES_OF_PROGRAMS / (int)s->outcomes_used : TRIES;
     char value[NUMBER_SIZE], slack[NUMBER_SIZE];
     memcpy(t->codes, kept, t->total * sizeof *kept);
     for (int k = 0, from = 0; k < DOTS_OPERANDS; from += (int)t->d->all[k++])
