@@ -1298,6 +1298,18 @@ static void check_ends(void)
         lh_check(lh_same_f32(result32, rows[i].want), "%s f32, row %zu: %a, not %a", rows[i].text, i, (double)result32,
                  rows[i].want);
     }
+    /* 1025 + 1/2 - 2^-45 on all lanes of a row: binary64's nearest lies halfway between two results */
+    const fpemu_gemm_shape shape = {.m = 1, .n = 32, .k = 2};
+    const float a[2] = {1, 0.5F + 0x1p-23F};
+    float b[2][32], c[32];
+    fpemu_gemm_spec spec;
+    for (int i = 0; i < 32; i++) {
+        b[0][i] = 1025;
+        b[1][i] = 1 - 0x1p-22F;
+    }
+    fpemu_gemm_parse("seq(fp16)", &spec, NULL);
+    fpemu_gemm_f32(&spec, &shape, 1, a, b[0], 0, c, NULL);
+    lh_check(c[0] == 1025 && c[31] == 1025, "just below a tie: %a, %a", (double)c[0], (double)c[31]);
 }
 
 static const char *const specs[] =
