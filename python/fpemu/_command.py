@@ -24,11 +24,12 @@ def _run(*words: str | os.PathLike[str]) -> bytes:
     inside = Path(__file__).with_name("fpemu-command")
     command = os.environ.get("FPEMU_COMMAND") or (inside if inside.exists() else shutil.which("fpemu"))
     if command is None:
-        raise FileNotFoundError("this package was made without the program fpemu, for want of jansson, libzip and zlib;"
-                                " FPEMU_COMMAND names one")
+        raise FileNotFoundError("this package was made without the program fpemu, which needs jansson, libzip and zlib"
+                                " there; FPEMU_COMMAND names one")
     done = subprocess.run([command, *words], capture_output=True, check=False)
     if done.returncode:
-        raise Error(done.stderr.decode(errors="replace").strip().removeprefix("fpemu: "))
+        words = done.stderr.decode(errors="replace").strip().removeprefix("fpemu: ")
+        raise Error(words or f"{command} ended with status {done.returncode}")
     return done.stdout
 
 

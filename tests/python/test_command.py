@@ -55,5 +55,7 @@ def test_refusals(tmp_path, monkeypatch):
     (tmp_path / "bad.gguf").write_bytes(b"GGUF")
     refuses(fpemu.Error, lambda: fpemu.load("bad.gguf"), "bad.gguf: no GGUF file")
     refuses(fpemu.Error, lambda: fpemu.judge("bad.gguf"), "bad.gguf: no GGUF file")
+    monkeypatch.setenv("FPEMU_COMMAND", "false")
+    refuses(fpemu.Error, lambda: fpemu.judge("bad.gguf"), "false ended with status 1")
     monkeypatch.setenv("FPEMU_COMMAND", str(tmp_path / "none"))
     refuses(FileNotFoundError, lambda: fpemu.judge("bad.gguf"))
