@@ -96,6 +96,7 @@ def test_bench_of_64_bits(monkeypatch):
     for y, wrong, worst in ((None, 0, ""), (SimpleNamespace(value=1), 2, "a = nan: y is nan, not 5e-324")):
         a = SimpleNamespace()
         bench = Bench(SimpleNamespace(a=a, y=y or a), {"a": "fp64"}, {"y": "fp64"}, lambda a: a)
+        fails("nothing was tried", bench.check)
         columns = [[1, 2**64 - 1, 2**63 + 1]] if y else bench.operands(300)
         asyncio.run(bench.run(columns))
         assert (bench.tried, bench.wrong, bench.worst) == (len(columns[0]), wrong, worst)
@@ -114,14 +115,15 @@ async def holds(dut):
 """
     pytester.makefile(".sv", top="module top(input logic [7:0] a, output logic [7:0] y); assign y = a; endmodule")
     test = "\ndef test_%s(simulate): simulate(['top.sv'], 'top', '%s', '%s')"
-    pytester.makepyfile(same=bench % "a", wrong=bench % "-a", test_it="".join(
-        test % words for words in (("same", "same", "icarus"), ("wrong", "wrong", "icarus"), ("no", "same", "other"))))
+    pytester.makepyfile(same=bench % "a", wrong=bench % "-a", none="import cocotb", test_it="".join(
+        test % words for words in (("same", "same", "icarus"), ("wrong", "wrong", "icarus"), ("none", "none", "icarus"),
+                                   ("no", "same", "other"))))
     present = importlib.util.find_spec("cocotb") and shutil.which("iverilog")
     result = pytester.runpytest_subprocess("-p", "fpemu.cocotb", "-rs")
-    result.assert_outcomes(**({"passed": 1, "failed": 1, "skipped": 1} if present else {"skipped": 3}))
+    result.assert_outcomes(**({"passed": 1, "failed": 2, "skipped": 1} if present else {"skipped": 4}))
     pytester.makepyfile(cocotb="raise ImportError")
     result = pytester.runpytest_subprocess("-p", "fpemu.cocotb", "-rs")
-    result.stdout.fnmatch_lines(["SKIPPED*3*no cocotb"])
+    result.stdout.fnmatch_lines(["SKIPPED*4*no cocotb"])
 
 
 pytest_plugins = "pytester"

@@ -97,7 +97,8 @@ class Bench:
                     break
 
     def check(self):
-        """AssertionError where something differed: how much, and the first in numbers."""
+        """AssertionError where something differed: how much, and the first in numbers; or where nothing was tried."""
+        assert self.tried > 0, "nothing was tried"
         assert self.wrong == 0, f"{self.wrong} of {self.tried} differ, such as {self.worst}"
 
     def _values(self, name, codes):
@@ -144,8 +145,10 @@ def simulate(sources, top, module, simulator="icarus", folder="sim"):
         results = runner.test(hdl_toplevel=top, test_module=module, build_dir=folder, test_dir=folder)
     except SystemExit as end:  # so it ends under pytest
         raise AssertionError(f"{module}: {end}") from None
-    failed = re.findall(r'<testcase name="(\w+)"[^>]*>\s*<failure', Path(results).read_text())
+    text = Path(results).read_text()
+    failed = re.findall(r'<testcase name="(\w+)"[^>]*>\s*<failure', text)
     assert not failed, f"{module}: {', '.join(failed)} failed"
+    assert text.count("<testcase") > text.count("<skipped"), f"{module}: no test was run"
 
 
 try:
