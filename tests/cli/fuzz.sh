@@ -351,7 +351,8 @@ sums agrees dot_from --from fp16,fp16,fp32 --model 'seq(fp32); start=c'
 sums agrees product --op gemm --shape 3x2x5 --model 'seq(fp32)'
 agrees fp64 --op dot --from e2m1 --model 'chunk(2,fp64,fp64)' --scales e8m0 --against ./operations.so:dot_scaled \
     --signature f64-to-f64 --inputs 2000
-agrees fp32 --op dot --from fp16 --model 'seq(fp32)' --against-program "$directory/operations dot" --signature f32-to-f32
+agrees fp32 --op dot --from fp16 --model 'seq(fp32)' --against-program "$directory/operations dot" \
+    --signature f32-to-f32
 # Another order keeps to the bound 7 2^-24, and is no sequence; a product that is left out is told as one
 sums agrees dot_turned --length 7 --bound 0x7p-24
 sums agrees dot_turned --from fp32 --length 7 --bound 0x7p-24
