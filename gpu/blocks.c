@@ -84,7 +84,7 @@ static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, c
         if (core_reaches_meet(&reach[k], &bytes))
             return FPEMU_CUDA_ERROR_OVERLAP;
     }
-    if ((c->x != c->y || !core_walk_is_same(w)) && core_reaches_meet(&reach[0], &reach[1]))
+    if ((c->x != c->y || !core_walk_is_same(w) || core_corrected(c->format)) && core_reaches_meet(&reach[0], &reach[1]))
         return FPEMU_CUDA_ERROR_OVERLAP;
     if (c->code_size && (uintptr_t)c->bytes % c->code_size)
         return FPEMU_CUDA_ERROR_ARGUMENT;

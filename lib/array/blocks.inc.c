@@ -1552,8 +1552,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
     if ((f->outer || core_corrected(f)) && (call->first % j.walk.across || last % j.walk.across))
         return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers, or corrections */
-    if (y)
-        status = check_arrays(&j.walk, x, y, size);
+    if (y) /* no element may change that the scales of others ask for */
+        status = x == y && core_corrected(f) ? FPEMU_ERROR_OVERLAP : check_arrays(&j.walk, x, y, size);
     if (status)
         return status;
     if (f->kind != FPEMU_KIND_CODEBOOK && !call->sink && block_is_plain(call, &j.walk))
@@ -1647,7 +1647,6 @@ void fpemu_reader_elements(const block_reader *r, size_t n, const void *codes, r
 void fpemu_reader_values(const block_reader *r, uint64_t code, realw zero, size_t n, const void *codes, realw *y)
 {
     const kernels *k = fpemu_kernels();
-    const realw nan = core_value(CARRIER_INF | CARRIER_INF >> 1);
     core_scale s;
     fpemu_reader_elements(r, n, codes, y);
     if (!r->scaled)
@@ -1655,11 +1654,7 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, realw zero, size_
     core_scale_read(&r->block, code, &s);
     for (size_t i = 0; i < n && zero != 0; i++)
         y[i] -= zero;
-    for (size_t i = 0; i < n && s.order && s.kind != CORE_SCALE_NAN; i++)
-        y[i] = core_value(core_zero_y(&s, core_bits(y[i])));
-    if (s.order && s.kind != CORE_SCALE_NAN)
-        return;
-    if (s.kind == CORE_SCALE_MULTIPLY && !s.levels) {
+    if (s.kind == CORE_SCALE_MULTIPLY && !s.levels && !s.order) {
         k->loopsw->scale_y(&s, n, y, y);
         return;
     }
@@ -1668,7 +1663,9 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, realw zero, size_
         if (whole.levels) /* of blocks that are read at once */
             s = core_scale_at(&r->block, &whole, (unsigned)i);
         if (s.kind == CORE_SCALE_NAN)
-            y[i] = nan;
+            y[i] = core_value(CARRIER_INF | CARRIER_INF >> 1);
+        else if (s.order)
+            y[i] = core_value(core_zero_y(&s, core_bits(y[i])));
         else if (s.kind != CORE_SCALE_S2FP8)
             y[i] = core_value(core_block_y(&s, core_bits(y[i])));
         else if ((core_bits(y[i]) & ~CARRIER_SIGN) < CARRIER_INF)

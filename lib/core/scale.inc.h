@@ -128,11 +128,9 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
             fpemu_rounding own_way;
             memset(&own_way, 0, sizeof own_way);
             own_way.overflow = FPEMU_OVERFLOW_SATURATE;
-            if (b->corrected) { /* what core_scale_correct asks */
-                own_way.mode = FPEMU_MODE_SR;
-                own_way.variant = r->variant;
-                own_way.bits = r->bits;
-            }
+            own_way.mode = b->corrected ? FPEMU_MODE_SR : FPEMU_MODE_RNE; /* which core_scale_hold takes in any case */
+            own_way.variant = r->variant;
+            own_way.bits = r->bits;
             core_plan_make(&b->scale_plan, scale, &own_way, 0);
         }
         b->last = core_exponent(core_bits(b->scale_max));

@@ -19,7 +19,6 @@ void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
     to->codebook = before.codebook; /* these are the element's */
     to->codebook_length = before.codebook_length;
     to->table_word = before.table_word;
-    memcpy(to->reserved2, before.reserved2, sizeof to->reserved2);
 }
 
 void fpemu_clear_blocked(fpemu_format *format)

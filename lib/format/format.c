@@ -13,21 +13,7 @@ static fpemu_format parameters_of(const fpemu_format *f)
 {
     fpemu_format p;
     memset(&p, 0, sizeof p);
-    p.kind = f->kind;
-    p.bits = f->bits;
-    p.exponent_bits = f->exponent_bits;
-    p.mantissa_bits = f->mantissa_bits;
-    p.bias = f->bias;
-    p.fraction_bits = f->fraction_bits;
-    p.is_signed = f->is_signed;
-    p.specials = f->specials;
-    p.subnormals = f->subnormals;
-    p.overflow = f->overflow;
-    p.nan = f->nan;
-    p.symmetric = f->symmetric;
-    p.wrap = f->wrap;
-    p.scale = f->scale;
-    p.zero_point = f->zero_point;
+    memcpy(&p, f, offsetof(fpemu_format, precision)); /* where those of scalar formats end */
     p.codebook = f->codebook;
     p.codebook_length = f->codebook_length;
     if (f->kind == FPEMU_KIND_CODEBOOK && f->codebook == FPEMU_CODEBOOK_CUSTOM)

@@ -335,8 +335,8 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->search_error = (uint16_t)(error ? error->number : 0);
     if (correct && (!f->block_length || correct->number < 1 || correct->number % f->block_length))
         return refuse(problem, FPEMU_PARAMETER_CORRECT, "a number of elements that makes whole blocks");
-    f->correct =
-        correct && correct->number != 8 * (int64_t)f->block_length ? to_byte(correct->number / f->block_length) : 0;
+    const int64_t share = correct ? correct->number / f->block_length : 8;
+    f->correct = share == 8 ? 0 : to_byte(share);
     if (bound && !(f->bound > 0))
         return refuse(problem, FPEMU_PARAMETER_BOUND, "a number above zero");
     if (scale && exponent)

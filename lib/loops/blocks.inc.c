@@ -318,7 +318,7 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
 static void loop_runs_down(const core_block *b, size_t count, const realw *v, realw *s, realw *down)
 {
     const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, least = b->scale_normal;
-    const realw infinity = core_value(CARRIER_INF);
+    const realw infinity = core_value(CARRIER_INF), times = b->rule == FPEMU_SCALING_EDEN ? d : 1;
     switch (b->rule) {
     case FPEMU_SCALING_NVFP4:
     case FPEMU_SCALING_4OVER6:
@@ -344,14 +344,12 @@ static void loop_runs_down(const core_block *b, size_t count, const realw *v, re
             down[i] = s[i] > 0 ? inverse : 0;
         }
         break;
-    case FPEMU_SCALING_EDEN:
+    default:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw divisor = core_finite(s[i] * d);
+            const realw divisor = core_finite(s[i] * times);
             down[i] = divisor > 0 ? divisor : infinity;
         }
-        break;
-    default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
     }
 }
 

@@ -317,11 +317,10 @@ static bool at_blocks(const place *p, int64_t dimension, uint64_t length)
 
 static bool needs_range(const fpemu_format *f)
 {
-    return f->scaling != FPEMU_SCALING_NONE && !f->outer &&
-           (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
-            f->scaling == FPEMU_SCALING_NVFP4_AO ||
-            (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP) ||
-            f->scaling == FPEMU_SCALING_EDEN);
+    const fpemu_shape one = fpemu_shape_vector(1);
+    fpemu_layout bytes;
+    return !f->outer &&
+           (f->block == FPEMU_BLOCK_TENSOR || (!fpemu_packed_layout(f, &one, &bytes) && bytes.tensor_bytes > 0));
 }
 
 /* Whether the larger tensor's blocks lie wholly inside or outside the piece. `whole`: scales of the whole tensor come
@@ -336,9 +335,8 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
         any = any || cut(p, i);
     if (needs_range(f) && any && !whole)
         return false;
-    switch (f->block) {
-    case FPEMU_BLOCK_RUN:
-        return f->outer || f->scaling == FPEMU_SCALING_EDEN ? !cut(p, p->axis) : at_blocks(p, p->axis, f->block_length);
+    switch (f->outer || f->scaling == FPEMU_SCALING_EDEN ? FPEMU_BLOCK_ROW : f->block) {
+    case FPEMU_BLOCK_RUN: return at_blocks(p, p->axis, f->block_length);
     case FPEMU_BLOCK_ROW: return !cut(p, p->axis);
     case FPEMU_BLOCK_TILE:
         return at_blocks(p, p->axis, f->block_length) && (p->axis == 0 || at_blocks(p, p->axis - 1, f->block_rows));

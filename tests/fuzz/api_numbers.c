@@ -194,10 +194,12 @@ void api_quantize(draw *d)
         INSIST(fpemu_quantize(&f, &r, carrier, n, x.data, z.data, NULL) == status, "other status without counters");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
         memcpy(z.data, x.data, x.bytes);
-        INSIST(fpemu_quantize(&f, &r, carrier, n, z.data, z.data, count_into(&again, want)) == status,
-               "other status in place");
-        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
-        INSIST(counted_same(&c, &again, 1), "in place counts otherwise");
+        if (f.scaling != FPEMU_SCALING_EDEN) { /* which refuses that */
+            INSIST(fpemu_quantize(&f, &r, carrier, n, z.data, z.data, count_into(&again, want)) == status,
+                   "other status in place");
+            INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
+            INSIST(counted_same(&c, &again, 1), "in place counts otherwise");
+        }
         if (f.scaling == FPEMU_SCALING_NONE && r.compat == FPEMU_COMPAT_NONE &&
             !(f.kind == FPEMU_KIND_CODEBOOK && carrier_size(carrier) == 2) && f.kind != FPEMU_KIND_INT) {
             values_belong(&f, carrier, y.data, n);

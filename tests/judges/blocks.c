@@ -349,14 +349,14 @@ static int goes_up(const context *c, double v, uint32_t random)
     return up;
 }
 
-/* A rational to binary64, nearest even. */
-static double to_double(mpq_t x)
+/* A rational to the carrier, nearest even. */
+static double to_carrier(unsigned carrier, mpq_t x)
 {
     mpz_t n, d;
     mpz_init(n);
     mpz_init_set(d, mpq_denref(x));
     mpz_abs(n, mpq_numref(x));
-    double y = round_rational(64, mpq_sgn(x) < 0, n, d, 0);
+    double y = round_rational(carrier, mpq_sgn(x) < 0, n, d, 0);
     mpz_clears(n, d, (mpz_ptr)NULL);
     return y;
 }
@@ -391,14 +391,7 @@ static unsigned lookup(context *c, number t, uint32_t random)
     case FPEMU_MODE_RNP:
         mpq_add(c->a, c->points[low], c->points[high]);
         mpq_div_2exp(c->a, c->a, 1);
-        {
-            mpz_t n, d;
-            mpz_init(n);
-            mpz_init_set(d, mpq_denref(c->a));
-            mpz_abs(n, mpq_numref(c->a));
-            a = round_rational(c->carrier, mpq_sgn(c->a) < 0, n, d, 0);
-            mpz_clears(n, d, (mpz_ptr)NULL);
-        }
+        a = to_carrier(c->carrier, c->a);
         mpq_set_d(c->a, a);
         if (mpq_equal(c->t, c->a))
             return c->r->mode == FPEMU_MODE_RNP || (c->r->mode == FPEMU_MODE_RNA && a >= 0) ||
@@ -414,9 +407,9 @@ static unsigned lookup(context *c, number t, uint32_t random)
     default: break;
     }
     mpq_sub(c->a, c->points[high], c->points[low]);
-    gap = to_double(c->a);
+    gap = to_carrier(64, c->a);
     mpq_sub(c->a, c->t, c->points[low]);
-    distance = to_double(c->a);
+    distance = to_carrier(64, c->a);
     return goes_up(c, divide(64, plain(distance), plain(gap)), random) ? high : low;
 }
 
@@ -639,15 +632,10 @@ static double recipe_multiplier(context *c, const extent *x)
     return c->f->scaling == FPEMU_SCALING_RECIPE_POW2 ? ldexp(1, (int)binade(plain(u))) : u;
 }
 
-/* a + b, rounded to the carrier: binary64 has more than twice the digits of binary32. add: not past its ends. */
+/* a + b, rounded to the carrier: binary64 has more than twice the digits of binary32. */
 static double sum_of(unsigned carrier, double a, double b)
 {
     return carrier == 32 ? multiply(32, plain(a + b), plain(1)) : a + b;
-}
-
-static double add(unsigned carrier, double a, double b)
-{
-    return carrier == 32 ? to_single(a + b) : a + b;
 }
 
 static double inverse(unsigned carrier, double x)
@@ -1004,15 +992,12 @@ static int compat_element(context *c, const extent *block, double x, number t, u
                (c->r->mode == FPEMU_MODE_RNE || c->r->mode == FPEMU_MODE_RNA || c->r->mode == FPEMU_MODE_SR) &&
                block->amax != 0 && (E = binade(plain(block->amax))) >= -126 && E <= 124) {
         /* a = RN32(x + 6*2^E), exactly first */
-        mpz_t n, d;
         mpq_inits(a, q, (mpq_ptr)NULL);
-        mpz_inits(k, n, d, (mpz_ptr)NULL);
+        mpz_init(k);
         mpq_set_d(a, x);
         mpq_set_d(q, ldexp(6, (int)E));
         mpq_add(a, a, q);
-        mpz_set(n, mpq_numref(a));
-        mpz_set(d, mpq_denref(a));
-        mpq_set_d(a, round_rational(32, 0, n, d, 0));
+        mpq_set_d(a, to_carrier(32, a));
         if (c->r->mode == FPEMU_MODE_SR)
             mpq_set_d(q, ldexp((double)(random_of(c, index) >> (32 - (22 - m))), (int)E - 21));
         else
@@ -1024,7 +1009,6 @@ static int compat_element(context *c, const extent *block, double x, number t, u
         mpz_sub_ui(k, k, 6ul << (m - 1));
         high = (1L << m) - 1;
         low = -high;
-        mpz_clears(n, d, (mpz_ptr)NULL);
     } else if (c->r->compat == FPEMU_COMPAT_GGML && c->f->scaling != FPEMU_SCALING_RECIPROCAL) {
         mpq_inits(a, q, (mpq_ptr)NULL);
         mpz_init_set_d(k, floor(fmin(sum_of(c->carrier, t.m, 0.5 - c->lowest), 65536)) + c->lowest);
@@ -1096,13 +1080,13 @@ static double error_of_block(context *c, const ref_tensor *t, const ref_block *b
         if (c->f->search_first != c->f->search_last) {
             ref_element e;
             one_element(c, t, b, block, t->order[b->first + j], x[t->order[b->first + j]], &e);
-            difference = add(c->carrier, carrier_value(c->carrier, e.y), -v);
+            difference = sum_of(c->carrier, carrier_value(c->carrier, e.y), -v);
             if (c->f->search_error == FPEMU_SEARCH_WEIGHTED)
                 difference = multiply(c->carrier, plain(difference), plain(v));
-            sum[row] = add(c->carrier, sum[row],
-                           c->f->search_error == FPEMU_SEARCH_ABSOLUTE
-                               ? fabs(difference)
-                               : multiply(c->carrier, plain(difference), plain(difference)));
+            sum[row] = sum_of(c->carrier, sum[row],
+                              c->f->search_error == FPEMU_SEARCH_ABSOLUTE
+                                  ? fabs(difference)
+                                  : multiply(c->carrier, plain(difference), plain(difference)));
             continue;
         }
         seen_ = b->scale == 0 ? 0 : fabs(seen(c, t, b, block, v).m);
@@ -1111,10 +1095,10 @@ static double error_of_block(context *c, const ref_tensor *t, const ref_block *b
         p = multiply(c->carrier, plain(copysign(value[k], v)), block_scale(b));
         p = multiply(c->carrier, plain(p), plain((double)t->amax));
         p = isinf(p) ? p : divide(c->carrier, plain(p), plain((double)t->most));
-        difference = fabs(add(c->carrier, p, -v));
+        difference = fabs(sum_of(c->carrier, p, -v));
         if (c->f->scaling == FPEMU_SCALING_4OVER6_MSE)
             difference = multiply(c->carrier, plain(difference), plain(difference));
-        sum[row] = add(c->carrier, sum[row], difference);
+        sum[row] = sum_of(c->carrier, sum[row], difference);
     }
     return total_of(c, sum, rows);
 }
@@ -1487,7 +1471,7 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
         }
     }
     for (k = 0; k < 3; k++) {
-        sums[k] = infinite[k] ? INFINITY : to_double(total[k]);
+        sums[k] = infinite[k] ? INFINITY : to_carrier(64, total[k]);
         mpq_clear(total[k]);
     }
     mpq_clear(one);

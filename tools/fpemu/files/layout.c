@@ -386,7 +386,8 @@ static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
 /* Whether 1/d no longer says d. */
 static bool loses_quotient(const fpemu_format *f)
 {
-    return f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling == FPEMU_SCALING_NVFP4_CLAMP;
+    return f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling == FPEMU_SCALING_NVFP4_CLAMP ||
+           f->scaling == FPEMU_SCALING_EDEN;
 }
 
 bool layout_is_known(const char *software)

@@ -109,10 +109,10 @@ static int axis_of(const file *f, const tensor *t, int axis)
 
 bool partition_needs_range(const fpemu_format *f)
 {
-    const bool nvfp4 = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-                       (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP) ||
-                       f->scaling == FPEMU_SCALING_EDEN;
-    return (nvfp4 && !f->outer) || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
+    const fpemu_shape one = fpemu_shape_vector(1);
+    fpemu_layout bytes;
+    return !f->outer && (f->block == FPEMU_BLOCK_TENSOR ||
+                         (fpemu_packed_layout(f, &one, &bytes) == FPEMU_OK && bytes.tensor_bytes > 0));
 }
 
 partition partition_of(const file *f, size_t i, const fpemu_format *format, const fpemu_rounding *rounding, int axis)
