@@ -82,12 +82,14 @@ static int binary64_has_integers(gemm_call *c)
 static enum gemm_path step_path(const gemm_call *c)
 {
     const core_dot *const d = &c->targets.dot;
-    const fpemu_accumulator *const s = &c->targets.spec->sum;
-    if (c->counted && (d->exact || d->chained || d->late || d->group))
-        return PATH_REFERENCE;
+    const fpemu_gemm_spec *const spec = c->targets.spec;
+    const fpemu_accumulator *const s = &spec->sum;
     if (d->chained)
-        return d->chunk || !is_binary32(&s->inner) ? PATH_REFERENCE : PATH_NATIVE32;
-    return d->group && s->outer.format.has_infinity ? PATH_REFERENCE : PATH_FAST;
+        return c->counted || d->chunk || !is_binary32(&s->inner) ? PATH_REFERENCE : PATH_NATIVE32;
+    /* counted: a NaN that an infinite number times a scale makes is none that came */
+    const int infinite =
+        s->outer.format.has_infinity || (c->counted && (spec->a.format.has_infinity || spec->b.format.has_infinity));
+    return d->group && infinite ? PATH_REFERENCE : PATH_FAST;
 }
 
 /* The fastest path that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* models.c - tiles by the reference, core/dot_models.h, output by output: targets that call a NaN an error, a dot
- * product alone, integers past binary64, chains that steps.inc.c has not, and what is counted of integers, of sums that
- * binary64 arithmetic has not the bits for, and of steps that are none of a tensor core's plain ones. */
+ * product alone, integers past binary64, chains that steps.inc.c has not, and what is counted of integers, of chains and
+ * of sums that binary64 arithmetic has not the bits for. */
 #include "models.h"
 #include "operands.h"
 

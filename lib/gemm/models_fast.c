@@ -333,30 +333,45 @@ double fpemu_fast_powers(const gemm_tile *w, const gemm_operand *s, int along_k,
     return most;
 }
 
-/* The step at product k of a slab in lane i, by the reference. */
-static double step_slowly(gemm_tile *w, size_t i, size_t k, size_t nk, const double *x, const double *y, double d)
+/* Whether a step of lane i adds a NaN. */
+static int takes_nan(const gemm_tile *w, size_t i, const dot_step *s, double d)
 {
-    core_dot wide = w->call->targets.dot;
-    const core_dot_line row = {w->call->paired ? x + i : x, (int64_t)step_of_x(w), NULL};
-    const core_dot_line lane = {y + i, (int64_t)w->ld, NULL};
-    wide.wide = 1;
-    return wide.exact ? core_dot_exact_step(&wide, row, lane, k, nk, d, NULL)
-                      : core_dot_fused_step(&wide, row, lane, 0, k, nk, d, &w->tally);
+    int nan = isnan(d);
+    for (size_t t = 0; t < s->terms * s->size; t++) {
+        const size_t l = s->place[t];
+        nan |= l < s->have && (isnan(s->y[l * s->ld + i]) || isnan(w->call->paired ? s->x[l * s->ld + i] : s->x[l]));
+    }
+    return nan;
 }
 
-/* The same step's results y of its sums t, counted: 0 where they are not within the ends. */
-static int count_step(gemm_tile *w, const double *t, double *y, const uint64_t *lost, uint64_t swamped)
+/* The results y of a step at product k, of its sums t, which exact ones are to odd: counted, and by the reference where
+ * binary64 has not all of the products' sum. */
+static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const double *t, const uint64_t *lost,
+                     uint64_t swamped, double *y)
 {
-    const dot_terms sums = {.v = t, .odd = t};
-    core_dot_tally *const tally = &w->tally;
-    if (!w->call->k->loops64->sum[SUM_GIVEN](&w->call->targets.dot.inner.plan, w->lanes, &sums, NULL, y, &tally->c,
-                                             NULL, NULL))
-        return 0;
-    for (size_t i = 0; i < w->lanes; i++)
-        tally->c.inexact += lost[i] && t[i] == y[i];
-    tally->swamped += swamped;
-    tally->roundings += w->lanes;
-    return 1;
+    const gemm_call *const c = w->call;
+    core_dot dot = c->targets.dot;
+    const dot_terms sums = {.v = s->exact ? s->near : t, .odd = t};
+    const size_t n = w->lanes;
+    core_dot_tally *const tally = c->counted ? &w->tally : NULL;
+    const int given = tally && !(s->exact && swamped) &&
+                      c->k->loops64->sum[SUM_GIVEN](&dot.inner.plan, n, &sums, NULL, y, &tally->c, NULL, NULL);
+    if (tally && !s->exact)
+        tally->swamped += swamped;
+    if (given)
+        tally->roundings += n;
+    dot.wide = 1;
+    for (size_t i = 0; i < n; i++) {
+        const core_dot_line row = {c->paired ? s->x + i : s->x, (int64_t)step_of_x(w), NULL};
+        const core_dot_line lane = {s->y + i, (int64_t)s->ld, NULL};
+        if (s->exact && lost[i])
+            y[i] = core_dot_exact_step(&dot, row, lane, k, s->have, d[i], tally);
+        else if (given)
+            tally->c.inexact += lost[i] && t[i] == y[i];
+        else if (tally)
+            y[i] = core_dot_step_result(&dot, t[i], sums.v[i], isnan(t[i]) && takes_nan(w, i, s, d[i]), lost[i] != 0,
+                                        tally);
+    }
 }
 
 void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
@@ -367,11 +382,13 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     const core_plan64 *p = &dot->inner.plan;
     const size_t period = (size_t)core_dot_period(dot), end = (nk + period - 1) / period * period, n = w->lanes;
     const double plus = dot->late || dot->exact ? -0.0 : 0; /* a zero is +0 */
-    double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW], result[LANES_FEW];
+    double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW];
+    double result[LANES_FEW], near[LANES_FEW];
     uint64_t lost[LANES_FEW], swamped;
     dot_step step = c->step;
     step.x = x;
     step.y = y;
+    step.near = near;
     step.powers_x = px;
     step.powers_y = py;
     step.ld = w->ld;
@@ -382,16 +399,11 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
         c->k->loops64->step[c->paired][c->counted](&step, n, d, t, lost, &swamped);
         if (step.rounding == STEP_APART)
             c->k->loops64->round[p->rule][p->mode](p, n, t, NULL, result);
-        const double *const rounded = step.rounding == STEP_APART ? result : t;
-        const int slowly = c->counted && !count_step(w, t, result, lost, swamped);
-        if (slowly || (dot->exact && swamped))
-            for (size_t i = 0; i < n; i++)
-                d[i] = slowly || lost[i] ? step_slowly(w, i, k, nk, x, y, d[i]) : rounded[i];
-        else if (step.rounding == STEP_APART)
-            for (size_t i = 0; i < n; i++)
-                d[i] = plus + result[i];
-        else
-            memcpy(d, t, n * sizeof *d);
+        double *const results = step.rounding == STEP_APART ? result : t;
+        if (c->counted || (dot->exact && swamped))
+            end_step(w, &step, k, d, t, lost, swamped, results);
+        for (size_t i = 0; i < n; i++)
+            d[i] = plus + results[i];
         if (dot->chunk && ((k0 + k + dot->block) % dot->chunk == 0 || (k + dot->block == end && k0 + nk == dot->depth)))
             fpemu_fast_chunk(w, r, k0 + k, (k0 + k) / dot->chunk, d, s);
     }

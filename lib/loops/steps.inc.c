@@ -83,15 +83,21 @@ typedef struct step_losses {
     simd_bits nothing[STEP_VECTORS];
 } step_losses;
 
-SIMD_FN simd_real step_cut(int counted, simd_real term, step_losses *c, int v)
+/* What is kept of `whole`, which may be a term. */
+SIMD_FN simd_real step_kept(int counted, int term, simd_real kept, simd_real whole, step_losses *c, int v)
 {
-    const simd_real kept = simd_cut(term), zero = simd_all_real(0), one = simd_all_real(1);
-    if (counted) {
-        const simd_mask none = simd_both(simd_at_most(kept, zero), simd_at_most(zero, kept));
-        c->lost[v] = simd_select(simd_differ(kept, term), one, c->lost[v]);
-        c->nothing[v] = simd_add_one_if(simd_both(none, simd_differ(term, zero)), c->nothing[v]);
-    }
+    const simd_real zero = simd_all_real(0);
+    const simd_mask none = simd_both(simd_at_most(kept, zero), simd_at_most(zero, kept));
+    if (counted)
+        c->lost[v] = simd_select(simd_differ(kept, whole), simd_all_real(1), c->lost[v]);
+    if (counted && term)
+        c->nothing[v] = simd_add_one_if(simd_both(none, simd_differ(whole, zero)), c->nothing[v]);
     return kept;
+}
+
+SIMD_FN simd_real step_floor(int counted, simd_real x, step_losses *c, int v)
+{
+    return step_kept(counted, 0, simd_floor(x), x, c, v);
 }
 
 /* t as the result of a step: to nearest in binary32, or cut to a format of its range, or left for lib/gemm to round. */
@@ -105,7 +111,7 @@ SIMD_FN simd_real step_rounded(const dot_step *s, simd_real t)
         const simd_mask tiny = simd_less(simd_magnitude(t), simd_all_real(0x1p-126));
         t = simd_select(tiny, simd_cut(t * (1 / s->grid)) * s->grid, (simd_real)((simd_bits)most & s->keep));
     }
-    return s->rounding != STEP_APART && !s->exact && !(s->late > 0) ? t + 0 : t; /* a zero is +0 */
+    return t;
 }
 
 /* a + b rounded to odd. */
@@ -152,32 +158,37 @@ SIMD_FN void step_sum(const dot_step *s, int each, int counted, size_t first, si
             STEP_EACH x[v] = value[t][v];
         else
             STEP_EACH x[v] = STEP_X(s->x) * STEP_AT(s->y + l * s->ld);
-        STEP_EACH sum[v] += step_cut(counted, x[v] * unit[v], c, v);
         if (s->special)
             STEP_EACH plain[v] += x[v] * s->reach * (1 / s->reach);
+        STEP_EACH x[v] *= unit[v];
+        STEP_EACH sum[v] += step_kept(counted, 1, simd_cut(x[v]), x[v], c, v);
     }
     STEP_EACH tops[v] = top[v];
     STEP_EACH sums[v] = sum[v];
 }
 
 /* Where d joins late: the sums of products, and d, all toward minus infinity. */
-SIMD_FN simd_real step_late(const dot_step *s, simd_real d, const simd_real top[2], const simd_real sum[2])
+SIMD_FN simd_real step_late(const dot_step *s, int counted, simd_real d, const simd_real top[2], const simd_real sum[2],
+                            step_losses *c, int v)
 {
     const double more = 2 * s->late / s->scale;
     simd_real dot = top[0], all = sum[0];
     if (s->ways > 1) {
         dot = simd_max(top[0], top[1]);
         const simd_real ratio = step_inverse(dot);
-        all = simd_floor(sum[0] * (top[0] * ratio)) + simd_floor(sum[1] * (top[1] * ratio));
+        all = step_floor(counted, sum[0] * (top[0] * ratio), c, v);
+        all += step_floor(counted, sum[1] * (top[1] * ratio), c, v);
     }
     const simd_real power = step_power(d, s->least), last = simd_max(dot, power), share = step_inverse(last);
-    simd_real old = simd_floor(d * (s->scale * share));
+    const simd_real finer = d * (s->scale * share);
+    simd_real old = simd_floor(finer);
     if (s->ways > 1)
         old = simd_select(simd_less(power * (2 * s->scale), last), simd_all_real(0), old);
-    const simd_real products = simd_floor(all * (dot * share * more));
+    old = step_kept(counted, 1, old, finer, c, v);
+    const simd_real products = step_floor(counted, all * (dot * share * more), c, v);
     const simd_real whole = simd_fused(old, simd_all_real(more), products) * (last * (0.5 / s->late));
     const simd_real unit = step_power(whole, s->least) * (1 / s->late);
-    return simd_floor(whole * step_inverse(unit)) * unit;
+    return step_floor(counted, whole * step_inverse(unit), c, v) * unit;
 }
 
 SIMD_FN void step_aligned(const dot_step *s, int each, int counted, size_t i, const double *d, double *t,
@@ -198,17 +209,18 @@ SIMD_FN void step_aligned(const dot_step *s, int each, int counted, size_t i, co
     STEP_EACH
     {
         const simd_real old = STEP_AT(d), unit = simd_all_real(s->scale) * step_inverse(top[0][v]);
-        const simd_real tops[2] = {top[0][v], top[1][v]}, sums[2] = {sum[0][v], sum[1][v]};
-        const simd_real result = s->late > 0 ? step_late(s, old, tops, sums)
-                                             : (sum[0][v] + step_cut(counted, old * unit, c, v)) * step_inverse(unit);
+        const simd_real tops[2] = {top[0][v], top[1][v]}, sums[2] = {sum[0][v], sum[1][v]}, term = old * unit;
+        const simd_real result =
+            s->late > 0 ? step_late(s, counted, old, tops, sums, c, v)
+                        : (sum[0][v] + step_kept(counted, 1, simd_cut(term), term, c, v)) * step_inverse(unit);
         const simd_real some = simd_select(simd_differ(plain[v] - plain[v], zero), plain[v], result);
         simd_store(t + i + v * SIMD_LANES, counted ? some : step_rounded(s, some));
     }
 }
 
-/* The exact sum of d and the products, to odd; lost: not 0 where binary64 has not all of the products', or something in
- * them is not finite. */
-SIMD_FN void step_exact(const dot_step *s, int each, size_t i, const double *d, double *t, step_losses *c)
+/* The exact sum of d and the products, to odd, and s->near where it is counted; lost: not 0 where binary64 has not all of
+ * the products', or something in them is not finite. */
+SIMD_FN void step_exact(const dot_step *s, int each, int counted, size_t i, const double *d, double *t, step_losses *c)
 {
     simd_real sum[STEP_VECTORS];
     simd_bits rest[STEP_VECTORS];
@@ -227,6 +239,8 @@ SIMD_FN void step_exact(const dot_step *s, int each, size_t i, const double *d, 
         }
     }
     STEP_EACH c->lost[v] = (simd_real)(rest[v] << 1);
+    if (counted)
+        STEP_EACH simd_store(s->near + i + v * SIMD_LANES, sum[v] + STEP_AT(d));
     STEP_EACH simd_store(t + i + v * SIMD_LANES, step_rounded(s, step_odd(sum[v], STEP_AT(d))));
 }
 
@@ -239,7 +253,7 @@ SIMD_FN void step_lanes(const dot_step *s, int each, int counted, size_t n, cons
         STEP_EACH c.lost[v] = simd_all_real(0);
         STEP_EACH c.nothing[v] = simd_all(0);
         if (s->exact)
-            step_exact(s, each, i, d, t, &c);
+            step_exact(s, each, counted, i, d, t, &c);
         else
             step_aligned(s, each, counted, i, d, t, &c);
         if (s->exact || counted)
@@ -250,7 +264,7 @@ SIMD_FN void step_lanes(const dot_step *s, int each, int counted, size_t n, cons
             continue;
         STEP_EACH simd_store(none + v * SIMD_LANES, (simd_real)c.nothing[v]);
         for (size_t l = 0; l < STEP_LANES && i + l < n; l++)
-            nothing += none[l];
+            nothing += isfinite(t[i + l]) ? none[l] : 0;
     }
     *swamped = nothing;
 }
