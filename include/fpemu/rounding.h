@@ -29,6 +29,9 @@ typedef enum fpemu_mode {
 /* Whether a mode takes random bits. */
 #define FPEMU_MODE_DRAWS(mode) ((mode) == FPEMU_MODE_SR || (mode) == FPEMU_MODE_SE)
 
+/* Whether rounding to a format takes random bits: the mode does, or eden does for its scales in any mode. */
+#define FPEMU_DRAWS(format, rounding) (FPEMU_MODE_DRAWS((rounding)->mode) || (format)->scaling == FPEMU_SCALING_EDEN)
+
 /* How stochastic rounding (sr) decides by N random bits R, 0 <= R < 2^N, with v = (|x| - u) / (w - u): the larger
  * magnitude is taken if the line holds (IEEE P3109, 4.7.4; Fitzgibbon and Felix, ARITH 2025). */
 typedef enum fpemu_sr_variant {

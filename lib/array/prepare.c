@@ -65,7 +65,7 @@ fpemu_status fpemu_prepare(fpemu_prepared *to, const fpemu_format *format, const
     p->format = *format;
     p->rounding = fpemu_use_rounds(use) ? *rounding : nearest;
     p->rounding.seed = p->rounding.stream = p->rounding.offset = 0;
-    p->draws = CORE_DRAWS(p->rounding.mode);
+    p->draws = fpemu_use_rounds(use) && FPEMU_DRAWS(format, &p->rounding);
     p->blocks = p->use == FPEMU_USE_PACK || p->use == FPEMU_USE_SCALES || format->scaling ||
                 format->kind == FPEMU_KIND_CODEBOOK;
     fp_environment environment;

@@ -171,7 +171,7 @@ class Array:
 
     def _next(self, random: bool = False) -> Rounding:
         """The rounding of the next operation. random: that uses random bits whatever the rounding."""
-        if not (random or self.rounding.is_stochastic):
+        if not (random or self.rounding.is_stochastic or self.format.is_stochastic):
             return self.rounding
         step = self._step[0]
         self._step[0] += 1

@@ -77,6 +77,11 @@ class Format(_native.Format):
         return self.scaling != 0
 
     @property
+    def is_stochastic(self) -> bool:
+        """Whether its scales are rounded by random bits, whatever the rounding."""
+        return self.scaling_rule == "eden"
+
+    @property
     def scaling_rule(self) -> str | None:
         """How a block's scale follows from its elements, such as "floor" (MX) or "nvfp4"; None without scales."""
         return SCALINGS[self.scaling] if self.scaling else None

@@ -494,7 +494,8 @@ def fuzz(function: Callable[..., Any], format: Format | str, rounding: Rounding 
     carrier = make_format(_FROM[name])
     if op != "convert" and op not in _values._OPERATIONS:
         raise ValueError(f"op: {op!r} is none of: convert {' '.join(_values._OPERATIONS)}")
-    if (to.is_blocked and by.is_stochastic) or (op != "convert" and (to.is_blocked or by.is_stochastic)):
+    random = to.is_stochastic or by.is_stochastic
+    if (to.is_blocked and random) or (op != "convert" and (to.is_blocked or random)):
         raise ValueError("stochastic rounding and formats with scales are tested on conversions, one of the two")
     n = _ARITY.get(op, 2)
     if isinstance(operands, (str, Format)):

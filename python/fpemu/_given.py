@@ -76,8 +76,8 @@ def quantize(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, 
         scale, zero = scale.ravel()[place], None if zero is None else zero.ravel()[place]
     if words is not None:
         words = np.ascontiguousarray(to_numpy(words))
-        if not rounding.is_stochastic:
-            raise ValueError(f"words= are for the modes sr and se, not {rounding}")
+        if not (rounding.is_stochastic or format.is_stochastic):
+            raise ValueError(f"words= are for the modes sr and se and the rule eden, not {rounding} and {format}")
         if words.dtype not in (np.uint32, np.int32):
             raise TypeError(f"random words are uint32 or int32, not {words.dtype}")
     order = 0 if zero is None else _index(ORDERS, zero_order, "zero_order")

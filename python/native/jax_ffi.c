@@ -211,7 +211,7 @@ static bool begin(call *c, const xla_frame *frame, int64_t operands, const int64
 
 static bool stochastic(const call *c)
 {
-    return FPEMU_MODE_DRAWS(c->rounding.mode);
+    return FPEMU_DRAWS(&c->format, &c->rounding);
 }
 
 static uint64_t word64(const uint32_t *halves)

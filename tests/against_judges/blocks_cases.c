@@ -624,6 +624,12 @@ int case_values(const block_case *c)
     if (inplace)
         memcpy(s.y_stride, s.x_stride, sizeof s.x_stride);
     fpemu_status status = quantize(c, &s, x + from.base * bytes, y + to.base * bytes, NULL);
+    if (inplace && c->n && c->f.scaling == FPEMU_SCALING_EDEN) { /* which refuses that, and then has another array */
+        lh_check(status == FPEMU_ERROR_OVERLAP, "%s: status %d in place", name, (int)status);
+        inplace = 0;
+        y = case_room(to.size * bytes);
+        status = quantize(c, &s, x + from.base * bytes, y + to.base * bytes, NULL);
+    }
     lh_check(status == wanted_status(t), "%s: status %d (%s)", name, (int)status, fpemu_status_text(status));
     if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
         for (i = 0; i < c->n && bad < 3; i++) {

@@ -20,6 +20,16 @@ gives '' quantize e4m3fn in.npy -o other.npy -r sr --seed 10 --stream 3
 cmp -s other.npy out.npy && failed 'another seed gives the same'
 OMP_NUM_THREADS=2 "$FPEMU" quantize e4m3fn in.npy -o other.npy -r sr --seed 9 --stream 3 || failed 'two threads'
 same other.npy out.npy
+# eden takes random bits for its scales in the mode rne, which the report tells
+for s in 9 10; do
+    gives '' quantize 'nvfp4(rule=eden)' in.npy -o eden$s.npy --seed $s
+    gives '' quantize 'nvfp4(rule=eden)' in.npy -o again.npy --seed $s
+    same again.npy eden$s.npy
+done
+cmp -s eden9.npy eden10.npy && failed 'eden: another seed gives the same'
+"$FPEMU" quantize 'nvfp4(rule=eden)' in.npy -o again.npy --seed 9 --json | grep -q '"seed": 9' || failed 'eden: no seed'
+[ "$("$FPEMU" round 'nvfp4(rule=eden)' --seed 5 1 2.3 3.7 4)" = "$("$FPEMU" round 'nvfp4(rule=eden)' 1 2.3 3.7 4)" ] &&
+    failed 'round: another seed gives the same'
 
 # 1, 3, 465, 1000, 2^-10, 2^-9, nan, inf
 printf '\000\000\200\077\000\000\100\100\000\200\350\103\000\000\172\104' >few.raw

@@ -42,6 +42,28 @@ def mxfp8(x, axis):
     return torch.from_numpy(np.moveaxis(y, -1, axis).copy())
 
 
+# ------------------------------------------------------------------------------------------------ random bits
+def test_eden_draws_other_bits_in_every_call_of_a_layer():
+    eden, x = "nvfp4(rule=eden)", torch.eye(256)
+    layer = ft.convert(nn.Linear(256, 8, bias=False), ft.Recipe(weight=eden, gradient=eden))
+    first, second = layer(x), layer(x)
+    assert not torch.equal(first, second)
+    ft.manual_seed(layer, 0, 0)
+    assert torch.equal(layer(x), first) and torch.equal(layer(x), second)
+    ft.freeze(layer)
+    assert not torch.equal(layer(x), second)
+    quantizer = ft.Quantizer(eden, backward=eden)
+    assert not torch.equal(quantizer(layer.weight), quantizer(layer.weight))
+    state, w = ft.new_state(3, 1), layer.weight.detach()
+    y = ft.quantize(w, eden, state=state)
+    for start in (0, 4):  # a part has its bits and the scale of the whole
+        part = ft.quantize(w[start:start + 4], eden, state=state, whole=[8, 256], start=[start, 0],
+                           range=ft.measure(w, eden))
+        assert torch.equal(part, y[start:start + 4])
+    refuses(ValueError, lambda: ft.quantize(w[:4], eden, whole=[8, 256], start=[0, 0]), "range")
+    refuses(ValueError, lambda: ft.quantize(w[:, :128], eden, whole=[8, 256], start=[0, 0]), "two parts")
+
+
 # ------------------------------------------------------------------------------------------------ linear
 def test_linear_is_the_product_of_casts_bit_for_bit():
     x, w, b, g = (t.requires_grad_() for t in (grid(3, 5, 32), grid(16, 32), e4m3(grid(16)), grid(3, 5, 16)))

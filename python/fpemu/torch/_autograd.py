@@ -134,7 +134,7 @@ class _Quantize(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         (_, x, format, _, state, ctx.axis, ste, ctx.format, ctx.rounding, ctx.stats, ctx.whole, ctx.start, _) = inputs
-        random = ctx.format is not None and is_stochastic(ctx.rounding)
+        random = ctx.format is not None and is_stochastic(ctx.format, ctx.rounding)
         ctx.save_for_backward(inside_range(x, format) if ste == "clipped" else None, state if random else None)
 
     @staticmethod
@@ -151,7 +151,7 @@ def quantize(keyset: Any, stats: Tensor | None, x: Tensor, format: str, rounding
              backward_rounding: str = "rne", backward_stats: Tensor | None = None, whole: Any = None,
              start: Any = None, range: Tensor | None = None) -> Tensor:
     recorded = wants_gradient(x)
-    if recorded and backward is not None and is_stochastic(backward_rounding):
+    if recorded and backward is not None and is_stochastic(backward, backward_rounding):
         state = kept(state)
     args = (stats, x, format, rounding, state, axis, ste, backward, backward_rounding, backward_stats, whole,
             start, range)

@@ -67,11 +67,11 @@ def check_capture(x: Tensor) -> None:
                           "are rounded stochastically outside of a graph", 0)
 
 
-def drawn(x: Tensor, text: str, state: Tensor | None) -> How:
+def drawn(x: Tensor, format: str, text: str, state: Tensor | None) -> How:
     """How x is rounded: by the state as it is read here, or by what kernels are to read."""
     if state is not None and state.shape[0] == 2 and state.device == x.device and holds(x):
         return rounding_of(text), state.contiguous().view(torch.uint64)
-    if state is not None and is_stochastic(text):
+    if state is not None and is_stochastic(format, text):
         check_capture(x)
     return with_state(text, state), None
 

@@ -25,7 +25,7 @@ from fpemu._values import _OPERATIONS
 from . import _autograd, _device
 from ._autograd import counted
 from ._shard import Part, quantize_part
-from ._spec import WORD, block_of, check_state, format_of, is_stochastic, rounding_of, scale_length, signed
+from ._spec import WORD, block_of, check_state, format_of, rounding_of, scale_length, signed
 from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -106,7 +106,7 @@ def range_of(tensor: Tensor | None) -> Range | None:
 
 def _quantize_into(counts: Any, x: Tensor, y: Tensor, format: str, rounding: str, state: Tensor | None, axis: int,
                    whole: Sequence[int] | None, start: Sequence[int] | None, tensor_range: Tensor | None) -> None:
-    (r, words), f, known = _device.drawn(x, rounding, state), format_of(format), range_of(tensor_range)
+    (r, words), f, known = _device.drawn(x, format, rounding, state), format_of(format), range_of(tensor_range)
 
     def run(x: Tensor, y: Tensor, r: Rounding, axis: int) -> None:
         if _device.holds(x):
@@ -165,7 +165,7 @@ def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
 
 
 def _encode(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
-    codes, how = _encode_fake(x, format, rounding, state), _device.drawn(x, rounding, state)
+    codes, how = _encode_fake(x, format, rounding, state), _device.drawn(x, format, rounding, state)
     if _device.holds(x):
         return _device.run(ENCODE, [x.detach()], codes, format_of(format), how, stats=counts)
     fpemu.encode(x.detach(), format_of(format), how[0], out=codes, stats=counts)
@@ -196,7 +196,7 @@ def _layout(format: str, shape: Sequence[int], axis: int) -> dict[str, int]:
 def _pack(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
           axis: int = -1, range: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state, axis)
-    how = _device.drawn(x, rounding, state)
+    how = _device.drawn(x, format, rounding, state)
     if _device.holds(x):
         return _device.pack(x.detach(), format_of(format), how, axis, range_of(range), counts)
     return _native.pack(x.detach(), format_of(format), how[0], axis, 0, range_of(range), counts)
@@ -374,7 +374,7 @@ def _arith(counts: Any, operation: str, format: str, a: Tensor, b: Tensor | None
            c: Tensor | None = None, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     y = _arith_fake(operation, format, a, b, c, rounding, state)
     operands = tuple(t.detach() for t in _operands(operation, a, b, c))
-    how, number = _device.drawn(a, rounding, state), _OPERATIONS.index(operation)
+    how, number = _device.drawn(a, format, rounding, state), _OPERATIONS.index(operation)
     if _device.holds(a):
         return _device.run(OPERATION + number, operands, y, format_of(format), how, stats=counts)
     _native.arith(number, operands, format_of(format), how[0], 0, y, counts)
@@ -383,7 +383,7 @@ def _arith(counts: Any, operation: str, format: str, a: Tensor, b: Tensor | None
 
 def _apply(counts: Any, function: str, format: str, x: Tensor, rounding: str = "rne",
            state: Tensor | None = None) -> Tensor:
-    y, how = _apply_fake(function, format, x, rounding, state), _device.drawn(x, rounding, state)
+    y, how = _apply_fake(function, format, x, rounding, state), _device.drawn(x, format, rounding, state)
     if _device.holds(x):
         use = FUNCTION + fpemu.functions().index(function)
         return _device.run(use, [x.detach()], y, format_of(format), how, stats=counts)
@@ -429,7 +429,7 @@ def _single_quantize(in_dims: Sequence[Any], x: Tensor, format: str, rounding: s
     ndim = max(x.ndim - 1, 1)
     return in_dims[0] is not None and -ndim <= axis < ndim and all(d is None for d in in_dims[1:]) \
         and all(f is None or block_of(format_of(f)) is None for f in (format, backward)) \
-        and not any(r and is_stochastic(r) for r in (rounding, backward_rounding)) \
+        and not any(r and rounding_of(r).is_stochastic for r in (rounding, backward_rounding)) \
         and not any(isinstance(r, (list, Tensor)) for r in rest)
 
 

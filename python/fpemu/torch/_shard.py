@@ -10,11 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from fpemu import Format, Rounding
 
-from ._spec import STOCHASTIC, block_of, scale_length, scaling_of
+from ._spec import block_of, scale_length, scaling_of
+
+NVFP4 = ("nvfp4", "nvfp4_ao", "nvfp4_clamp", "4over6", "4over6_mse", "eden")
 
 
 class Part(NamedTuple):
@@ -39,7 +42,7 @@ class BatchPart:
 
 def has_tensor_scale(format: Format) -> bool:
     """Whether a scale of the format follows from the whole tensor (`fpemu.measure`)."""
-    return block_of(format) == "tensor" or scaling_of(format) in ("nvfp4", "nvfp4_ao")
+    return block_of(format) == "tensor" or scaling_of(format) in NVFP4
 
 
 def check_part(part: Part, shape: Sequence[int]) -> None:
@@ -57,6 +60,8 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
         return
     for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
         length = scale_length(format, d, axis) or all_of_it
+        if format.is_stochastic and d == axis:  # blocks of a line share corrections
+            length = all_of_it
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):
             raise ValueError(f"dimension {d} is cut at {first}..{end} of {all_of_it}, where blocks of {format} have "
@@ -89,7 +94,7 @@ def quantize_part(run: Callable[[Tensor, Tensor, Rounding, int], None], x: Tenso
     block = block_of(format)
     if block not in (None, "tensor"):
         lead = 0 if block == "channel" else max(axis - (block == "tile"), 0)
-    if rounding.mode not in STOCHASTIC:
+    if not (rounding.is_stochastic or format.is_stochastic):
         cut = 0
     first = sum(s * t for s, t in zip(part.start, step))
     begin = min(cut, lead)
@@ -107,5 +112,6 @@ def quantize_part(run: Callable[[Tensor, Tensor, Rounding, int], None], x: Tenso
         wide = x.new_zeros(width)
         wide[inside] = x[place]
         origin = offset - sum(s * t for s, t in zip(part.start[begin + 1 :], step[begin + 1 :]))
-        run(wide, wide, rounding.replace(offset=origin % 2**64), axis - begin)
-        y[place].copy_(wide[inside])
+        rounded = torch.empty_like(wide)
+        run(wide, rounded, rounding.replace(offset=origin % 2**64), axis - begin)
+        y[place].copy_(rounded[inside])

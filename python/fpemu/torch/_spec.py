@@ -14,7 +14,6 @@ from fpemu._arrays import check_dense
 from fpemu._format import BLOCKS, SCALINGS, named
 from fpemu._rounding import COMPATS, _make, _word
 
-STOCHASTIC = ("sr", "se")
 WORD = 2**64
 _KEYS = ("bits", "variant", "generator", "overflow", "nan", "compat")
 
@@ -100,9 +99,9 @@ def rounding_text(rounding: str | Rounding) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def is_stochastic(text: str) -> bool:
-    """Whether a rounding uses random bits."""
-    return rounding_of(text).mode in STOCHASTIC
+def is_stochastic(format: str, rounding: str) -> bool:
+    """Whether a rounding to a format uses random bits."""
+    return format_of(format).is_stochastic or rounding_of(rounding).is_stochastic
 
 
 @functools.lru_cache(maxsize=4096)

@@ -130,7 +130,7 @@ class _Plain(torch.autograd.Function):
                 state: Tensor | None, stats: Tensor | Stats | None, ste: str, backward: str | Format | None,
                 backward_rounding: str, backward_stats: Tensor | None) -> Tensor:
         ctx.axis, ctx.format, ctx.rounding, ctx.stats = axis, backward, backward_rounding, backward_stats
-        random = backward is not None and state is not None and is_stochastic(backward_rounding)
+        random = backward is not None and state is not None and is_stochastic(format_text(backward), backward_rounding)
         ctx.save_for_backward(inside_range(x, format_text(format)) if ste == "clipped" else None,
                               None if state is None or not random else state.clone())  # the caller's moves on
         return quantize(x.detach(), format, rounding, axis=axis, state=state, stats=stats)

@@ -80,8 +80,8 @@ class Quantizer(nn.Module):
         if ste == "clipped" and (self.forward_format is None or block_of(format_of(self.forward_format)) is not None):
             raise ValueError("ste='clipped' needs a forward format, without blocks: these follow their elements")
         self.batch_part = None
-        self.is_stochastic = (self.forward_format is not None and is_stochastic(self.rounding)) or (
-            self.backward_format is not None and is_stochastic(self.backward_rounding))
+        self.is_stochastic = any(format is not None and is_stochastic(format, by) for format, by in (
+            (self.forward_format, self.rounding), (self.backward_format, self.backward_rounding)))
         self._first = seed, stream << 32
         self.register_buffer("state", new_state(*self._first))
 

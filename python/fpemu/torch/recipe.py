@@ -67,7 +67,7 @@ def read_target(target: str) -> Target:
     format = format_of(spec)
     block, measured = block_of(format), has_tensor_scale(format)
     rounding_of(mode)
-    return Target(spec, mode, is_stochastic(mode), block is not None, block not in (None, "tensor"),
+    return Target(spec, mode, is_stochastic(spec, mode), block is not None, block not in (None, "tensor"),
                   measured or block in ("channel", "tile"), measured)
 
 

@@ -150,14 +150,13 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
     return result;
 }
 
-void cli_rounding_refuse_idle(const cli_rounding *rounding)
+void cli_rounding_refuse_idle(const cli_rounding *rounding, const fpemu_format *format)
 {
     const fpemu_rounding result = cli_rounding_get(rounding);
-    const bool draws = FPEMU_MODE_DRAWS(result.mode);
-    if (rounding->random != NULL && !draws) {
+    if (rounding->random != NULL && !FPEMU_DRAWS(format, &result)) {
         cli_usage("%s: the rounding %s draws no random bits; sr and se do", rounding->random,
                   rounding->mode != NULL ? rounding->mode : "rne");
     }
-    if (rounding->has_variant && result.mode != FPEMU_MODE_SR)
+    if (rounding->has_variant && result.mode == FPEMU_MODE_SE)
         cli_usage("--variant: the rounding %s has none; sr has", rounding->mode);
 }

@@ -42,9 +42,9 @@ typedef struct cli_rounding {
 /* Takes one option of CLI_ROUNDING_LONG; false if `option` is another. */
 bool cli_rounding_take(cli_rounding *rounding, int option, const char *argument);
 fpemu_rounding cli_rounding_get(const cli_rounding *rounding);
-/* A usage error where options are about random bits, and the mode draws none or takes no variant; for commands on single
- * numbers, as those on files are called for many roundings by scripts. */
-void cli_rounding_refuse_idle(const cli_rounding *rounding);
+/* A usage error where options are about random bits, and rounding to the format draws none or takes no variant; for
+ * commands on single numbers, as those on files are called for many roundings by scripts. */
+void cli_rounding_refuse_idle(const cli_rounding *rounding, const fpemu_format *format);
 
 /* The fields of a rounding as words. */
 const char *cli_overflow_name(unsigned overflow);

@@ -250,7 +250,7 @@ int cmd_apply(int argc, char **argv)
     if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_format_fits_f32(&j.from))
         cli_usage("--from: '%s' is no float of at most 16 significant bits", j.from_spec);
     j.rounding = cli_rounding_get(&asked);
-    cli_rounding_refuse_idle(&asked);
+    cli_rounding_refuse_idle(&asked, &j.format);
     j.rounding.offset = index;
     cli_check_use(&j.format, &j.rounding, true, FPEMU_USE_FUNCTION + (int)j.function, j.spec);
     if (j.output != NULL) {

@@ -54,7 +54,7 @@ int cmd_encode(int argc, char **argv)
             spec);
     }
     fpemu_rounding rounding = cli_rounding_get(&asked);
-    cli_rounding_refuse_idle(&asked);
+    cli_rounding_refuse_idle(&asked, &format);
 
     cli_check_carrier(&format, binary64, spec, "use --double");
     arguments_check_numbers(c.operand, c.operands, 1, binary64);

@@ -527,7 +527,7 @@ static external_signature choose_tensors(const search *s, const request *q)
         cli_usage("--signature: '%s' has f32-to-f32, f64-to-f64, f32-to-bytes or f64-to-bytes", s->spec);
     if (q->axis == 0 && t.bytes)
         cli_usage("--axis: packed bytes are those of blocks along axis 1");
-    if (FPEMU_MODE_DRAWS(s->rounding.mode))
+    if (FPEMU_DRAWS(&s->format, &s->rounding))
         cli_usage("fuzz: stochastic rounding of formats with scales has no one result; test that of the elements");
     return t;
 }
@@ -627,7 +627,7 @@ int cmd_fuzz(int argc, char **argv)
     s.operation = q.operation;
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
-    cli_rounding_refuse_idle(&q.rounding);
+    cli_rounding_refuse_idle(&q.rounding, &s.format);
     s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
     s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
     s.outcomes = cli_allocate(OUTCOMES, sizeof *s.outcomes);

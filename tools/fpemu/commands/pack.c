@@ -485,7 +485,7 @@ static void print_json(job *j)
     jsonout_set(object, "input", jsonout_text(j->in.path));
     jsonout_set(object, "output", jsonout_text(j->output));
     jsonout_set(object, "spec", jsonout_text(single != NULL ? single->text : NULL));
-    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
+    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding, assignment_draws(&j->assigned, &j->rounding)));
     set_packed(object, bytes, elements, j->all_lost);
     report_json_stats(object, &j->total, single != NULL ? &single->format : NULL);
     for (size_t i = 0; i < j->in.model.count; i++) {

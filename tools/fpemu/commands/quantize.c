@@ -369,7 +369,7 @@ static void print_json_report(const job *j)
         jsonout_set(object, "output_type", jsonout_text(j->type[0]->text));
     }
     jsonout_set(object, "spec", jsonout_text(single != NULL ? single->text : NULL));
-    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
+    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding, assignment_draws(&j->assigned, &j->rounding)));
     report_json_stats(object, &j->total, format_of_all(j));
     if (!file_is_array(&j->in)) {
         json_t *list = jsonout_array();

@@ -50,10 +50,12 @@ static void round_vector(arguments *a, const fpemu_prepared *call, const fpemu_p
         cli_fail("out of memory");
     for (size_t i = 0; i < count && narrow; i++)
         narrow[i] = (float)numbers[i];
-    void *const all = binary64 ? (void *)numbers : narrow;
-    cli_check(fpemu_run(call, place, count, all, all, NULL), spec);
+    const size_t size = binary64 ? sizeof *numbers : sizeof *narrow;
+    void *const all = binary64 ? (void *)numbers : narrow, *const rounded = cli_allocate(count, size);
+    cli_check(fpemu_run(call, place, count, all, rounded, NULL), spec);
     for (size_t i = 0; i < count; i++)
-        number_list_add(list, binary64 ? numbers[i] : (double)narrow[i]);
+        number_list_add(list, binary64 ? ((double *)rounded)[i] : (double)((float *)rounded)[i]);
+    free(rounded);
     free(narrow);
     free(numbers);
 }
@@ -84,7 +86,7 @@ int cmd_round(int argc, char **argv)
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
     fpemu_rounding rounding = cli_rounding_get(&asked);
-    cli_rounding_refuse_idle(&asked);
+    cli_rounding_refuse_idle(&asked, &format);
 
     cli_check_carrier(&format, binary64, spec, "use --double");
     arguments_check_numbers(c.operand, c.operands, 1, binary64);

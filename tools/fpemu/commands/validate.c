@@ -80,7 +80,7 @@ static void report(void *context, const compare_mismatch *m)
     snprintf(text[2], sizeof text[2], "0x%" PRIx64, m->library);
     jsonout_set(row, "what", jsonout_text(m->what));
     jsonout_set(row, "carrier", jsonout_count(m->carrier));
-    jsonout_set(row, "rounding", jsonout_rounding(m->rounding));
+    jsonout_set(row, "rounding", jsonout_rounding(m->rounding, FPEMU_MODE_DRAWS(m->rounding->mode)));
     jsonout_set(row, "index", jsonout_count(m->index));
     jsonout_set(row, "input", jsonout_text(text[0]));
     jsonout_set(row, "judge", jsonout_text(text[1]));

@@ -842,11 +842,13 @@ static void read_roundings(bench *b, const request *q, fpemu_rounding *roundings
         const unsigned nan = roundings[i].nan != FPEMU_NAN_FROM_FORMAT ? roundings[i].nan : b->to.nan;
         if (nan == FPEMU_NAN_ERROR)
             cli_usage("vectors: the NaN policy 'error' gives no result");
+        if (b->to.scaling == FPEMU_SCALING_EDEN && b->kind == TENSORS && !b->tensors.decodes)
+            cli_usage("vectors: '%s' draws random bits for its scales, for which vectors have no field", b->spec);
         if (is_random(&roundings[i]))
             b->random_bits = roundings[i].bits > 0 ? roundings[i].bits : 32;
     }
     if (b->random_bits == 0)
-        cli_rounding_refuse_idle(&asked);
+        cli_rounding_refuse_idle(&asked, &b->to);
 }
 
 /* Each is accepted by the formats. */

@@ -2,6 +2,9 @@
 /* partition.c - see partition.h */
 #include "files/partition.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/error.h"
 #include "cli/options.h"
 
@@ -214,6 +217,20 @@ static void restore_blocks(fpemu_stats *s, const block_counters *c)
     }
 }
 
+/* From a copy of x where eden is to round in place, which it refuses. */
+static fpemu_status quantize_apart(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t count, bool binary64, const void *x, void *y, fpemu_stats *stats)
+{
+    const size_t size = binary64 ? sizeof(double) : sizeof(float);
+    void *const copy = x == y && format->scaling == FPEMU_SCALING_EDEN ? cli_allocate(count, size) : NULL;
+    if (copy != NULL)
+        memcpy(copy, x, count * size);
+    const fpemu_status status =
+        fpemu_quantize_tensor(format, rounding, dtype_carrier(binary64), shape, copy != NULL ? copy : x, y, stats);
+    free(copy);
+    return status;
+}
+
 fpemu_status partition_quantize(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding,
                                 uint64_t index, size_t count, bool binary64, const void *x, void *y, fpemu_stats *stats)
 {
@@ -223,7 +240,7 @@ fpemu_status partition_quantize(const partition *a, const fpemu_format *format, 
     if (format->scaling == FPEMU_SCALING_NONE)
         return fpemu_quantize(format, &r, dtype_carrier(binary64), count, x, y, stats);
     const block_counters held = hold_blocks(stats, format, index);
-    const fpemu_status status = fpemu_quantize_tensor(format, &r, dtype_carrier(binary64), &shape, x, y, stats);
+    const fpemu_status status = quantize_apart(format, &r, &shape, count, binary64, x, y, stats);
     restore_blocks(stats, &held);
     return status;
 }
@@ -281,7 +298,7 @@ fpemu_status partition_quantize_box(const partition *a, const fpemu_format *form
     shape.length = box->count[2];
     shape.inner = box->count[3];
     shape.whole = a->needs_range ? &a->range : NULL;
-    return fpemu_quantize_tensor(format, rounding, dtype_carrier(binary64), &shape, x, y, stats);
+    return quantize_apart(format, rounding, &shape, partition_box_count(box), binary64, x, y, stats);
 }
 
 fpemu_status partition_measure(partition *a, const fpemu_format *format, size_t count, bool binary64, const void *x)

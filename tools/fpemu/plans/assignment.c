@@ -246,6 +246,14 @@ const assignment_format *assignment_single(const assignment *a, const file *in)
     return NULL;
 }
 
+bool assignment_draws(const assignment *a, const fpemu_rounding *rounding)
+{
+    bool draws = false;
+    for (size_t k = 0; k < a->formats; k++)
+        draws = draws || FPEMU_DRAWS(&a->format[k].format, rounding);
+    return draws;
+}
+
 int assignment_width(const assignment *a, const file *in)
 {
     int width = 6;

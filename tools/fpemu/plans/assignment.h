@@ -58,6 +58,8 @@ void assignment_free(assignment *a);
 const assignment_format *assignment_of(const assignment *a, size_t i);
 /* The format of all tensors; NULL where they have several. */
 const assignment_format *assignment_single(const assignment *a, const file *in);
+/* Whether rounding to one of its formats takes random bits. */
+bool assignment_draws(const assignment *a, const fpemu_rounding *rounding);
 /* Columns of the longest spec in use. */
 int assignment_width(const assignment *a, const file *in);
 

@@ -230,8 +230,11 @@ static json_t *json_tensors(const comparison *j)
 void comparison_print_json(const comparison *j)
 {
     json_t *object = jsonout_object(), *list = jsonout_array();
-    for (size_t k = 0; k < j->candidates; k++)
+    bool random = false;
+    for (size_t k = 0; k < j->candidates; k++) {
         jsonout_append(list, json_cell(&j->candidate[k], &j->candidate[k].total));
+        random = random || FPEMU_DRAWS(&j->candidate[k].format, &j->rounding);
+    }
     jsonout_set(object, "input", jsonout_text(j->in.path));
     if (file_is_array(&j->in)) {
         const tensor *t = &j->in.model.tensor[0];
@@ -245,7 +248,7 @@ void comparison_print_json(const comparison *j)
         jsonout_set(object, "skipped", report_json_left_out(&j->in));
     }
     jsonout_set(object, "count", jsonout_count(j->candidate[0].total.stats.count));
-    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
+    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding, random));
     jsonout_set(object, "formats", list);
     if (j->has_threshold) {
         jsonout_set(object, "min_sqnr_db", jsonout_real(j->threshold));

@@ -105,7 +105,8 @@ static void print_json(const search *s)
         jsonout_set(object, "from", jsonout_text(operands_print_formats(s->what, s->from, from)));
     jsonout_set(object, "signature", jsonout_text(signature_print(signature, &s->other.signature)));
     jsonout_set(object, "against", jsonout_text(s->other.name));
-    jsonout_set(object, "rounding", s->decodes ? json_null() : jsonout_rounding(&s->rounding));
+    jsonout_set(object, "rounding",
+                s->decodes ? json_null() : jsonout_rounding(&s->rounding, FPEMU_DRAWS(&s->format, &s->rounding)));
     jsonout_set(object, "seed", jsonout_count(s->in.seed));
     jsonout_set(object, "inputs", jsonout_count(compared(s)));
     jsonout_set(object, "tried", jsonout_text(s->summary));

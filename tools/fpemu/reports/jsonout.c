@@ -80,10 +80,9 @@ void jsonout_append(json_t *array, json_t *value)
         cli_fail("out of memory");
 }
 
-json_t *jsonout_rounding(const fpemu_rounding *rounding)
+json_t *jsonout_rounding(const fpemu_rounding *rounding, bool random)
 {
     json_t *object = jsonout_object();
-    const bool random = FPEMU_MODE_DRAWS(rounding->mode);
     jsonout_set(object, "mode", jsonout_text(fpemu_mode_name((fpemu_mode)rounding->mode)));
     jsonout_set(object, "compat", jsonout_text(cli_compat_name(rounding->compat)));
     jsonout_set(object, "overflow", jsonout_text(cli_overflow_name(rounding->overflow)));

@@ -25,8 +25,8 @@ json_t *jsonout_text(const char *text); /* NULL, and bytes that are not UTF-8: n
 void jsonout_set(json_t *object, const char *key, json_t *value);
 void jsonout_append(json_t *array, json_t *value);
 
-/* The rounding as an object. */
-json_t *jsonout_rounding(const fpemu_rounding *rounding);
+/* The rounding as an object. random: random bits are drawn. */
+json_t *jsonout_rounding(const fpemu_rounding *rounding, bool random);
 /* Every counter, the extrema, and with FPEMU_STATS_SUMS the sums and the SQNR, set in `object`. */
 void jsonout_stats(json_t *object, const fpemu_stats *stats);
 
