@@ -128,8 +128,8 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
     const int rule = b->plan.rule, known = j->call.whole || j->call.extremes;
     const uint32_t length = run_length(c, w, j->call.whole);
     if ((!b->scaled && (!b->is_table || !j->call.whole)) || b->compat.setting || b->block.rule == FPEMU_SCALING_S2FP8 ||
-        b->block.candidates > 1 || b->block.corrected || core_rule_levels(b->block.rule) || core_rule_is_affine(b->block.rule) ||
-        c->shape->given || c->format->outer ||
+        b->block.candidates > 1 || b->block.corrected || core_rule_levels(b->block.rule) ||
+        core_rule_is_affine(b->block.rule) || c->shape->given || c->format->outer ||
         (!b->is_table && rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN) ||
         (c->bytes && (j->call.element_bits > 8 || (rule == CORE_RULE_SHIFTER_STOP && !b->coder.fast_encode) ||
                       (rule == CORE_RULE_EVEN && !core_fixed_codes_quickly32(&b->coder)))))

@@ -1552,7 +1552,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
     if ((f->outer || core_corrected(f)) && (call->first % j.walk.across || last % j.walk.across))
         return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers, or corrections */
-    if (y) /* no element may change that the scales of others ask for */
+    if (y)                           /* no element may change that the scales of others ask for */
         status = x == y && core_corrected(f) ? FPEMU_ERROR_OVERLAP : check_arrays(&j.walk, x, y, size);
     if (status)
         return status;
