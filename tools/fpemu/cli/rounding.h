@@ -23,8 +23,8 @@
     "                        a compatibility setting such as qpytorch (default: rne)\n"                                \
     "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"                            \
     "      --nan POLICY      keep, max, signmax, zero or error (default: the format's)\n"                              \
-    "      --bits N          random bits an element, 1 to 32 (sr and se; default: 32)\n"                               \
-    "      --variant V       a, b or c: how random bits decide (sr; default: a)\n"                                     \
+    "      --bits N          random bits an element, 1 to 32 (sr, se, rule=eden; default: 32)\n"                       \
+    "      --variant V       a, b or c: how random bits decide (sr, rule=eden; default: a)\n"                          \
     "      --generator G     hash or philox (default: hash)\n"                                                         \
     "      --seed N          seed of the random words (default: 0)\n"                                                  \
     "      --stream N        stream of the random words (default: 0)\n"
