@@ -350,24 +350,29 @@ static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d,
                      uint64_t swamped, double *y)
 {
     const gemm_call *const c = w->call;
-    core_dot dot = c->targets.dot;
     const dot_terms sums = {.v = s->exact ? s->near : t, .odd = t};
     const size_t n = w->lanes;
     core_dot_tally *const tally = c->counted ? &w->tally : NULL;
-    const int given = tally && !(s->exact && swamped) &&
-                      c->k->loops64->sum[SUM_GIVEN](&dot.inner.plan, n, &sums, NULL, y, &tally->c, NULL, NULL);
+    const int given =
+        tally && !(s->exact && swamped) &&
+        c->k->loops64->sum[SUM_GIVEN](&c->targets.dot.inner.plan, n, &sums, NULL, y, &tally->c, NULL, NULL);
     if (tally && !s->exact)
         tally->swamped += swamped;
-    if (given)
+    if (given) {
+        uint64_t inexact = 0;
+        for (size_t i = 0; i < n; i++)
+            inexact += (uint64_t)(lost[i] != 0) & (uint64_t)(t[i] == y[i]);
+        tally->c.inexact += inexact;
         tally->roundings += n;
+        return;
+    }
+    core_dot dot = c->targets.dot;
     dot.wide = 1;
     for (size_t i = 0; i < n; i++) {
         const core_dot_line row = {c->paired ? s->x + i : s->x, (int64_t)step_of_x(w), NULL};
         const core_dot_line lane = {s->y + i, (int64_t)s->ld, NULL};
         if (s->exact && lost[i])
             y[i] = core_dot_exact_step(&dot, row, lane, k, s->have, d[i], tally);
-        else if (given)
-            tally->c.inexact += lost[i] && t[i] == y[i];
         else if (tally)
             y[i] = core_dot_step_result(&dot, t[i], sums.v[i], isnan(t[i]) && takes_nan(w, i, s, d[i]), lost[i] != 0,
                                         tally);
