@@ -96,8 +96,13 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_GGML_1 = 23,      /* s = (max - min) / M, min is added to y: ggml's Q4_1, Q5_1 */
     FPEMU_SCALING_GGML_0 = 24,      /* s = x / lowest, x the element of the largest magnitude: ggml's Q4_0, Q5_0 */
     FPEMU_SCALING_EDEN = 25,        /* as nvfp4, corrected over some blocks, then rounded by sr (Quartet II) */
-    FPEMU_SCALING_COUNT = 26
+    FPEMU_SCALING_ABSMEAN = 26,     /* s = the mean of |x|, at least 1e-5: ternary elements (BitNet b1.58) */
+    FPEMU_SCALING_COUNT = 27
 } fpemu_scaling;
+
+/* Whether neighbouring blocks share a correction: results then go to another array than x, and a part of a tensor has
+ * whole lines, of tiles all rows of them. */
+#define FPEMU_CORRECTED(format) ((format)->scaling == FPEMU_SCALING_EDEN || (format)->correct != 0)
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
 typedef enum fpemu_block {
@@ -185,7 +190,7 @@ typedef struct fpemu_format {
     uint32_t block_rows;         /* tile: 1 and more; else 0 */
     uint32_t codebook_length;    /* kind codebook: number of values, 2..65536; else 0 */
     uint8_t outer;               /* nvfp4 rules, runs: fpemu_outer; else 0 */
-    uint8_t correct;             /* eden: blocks of a line that share a correction, 1..64; 0: eight */
+    uint8_t correct;             /* blocks of a line that share a correction, 1..64; 0: none, of eden eight */
     uint8_t reserved2[2];
     union {
         const float *table; /* codebook custom: the caller's values, strictly ascending, finite; else NULL */

@@ -179,7 +179,7 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     }
     const uintw x = s->order == CORE_ZERO_OFFSET ? core_offset_x(s, u) : u;
     uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, x);
-    if (s->order && s->order != CORE_ZERO_OFFSET) {
+    if (s->order && s->order < CORE_ZERO_OFFSET) {
         const uintw nan = b->plan.nan[u >> (CARRIER_BITS - 1)];
         t = core_zero_t(s, b->plan.nan[0] | b->plan.nan[1], t);
         const uintw sign = t & CARRIER_SIGN, a = t ^ sign;

@@ -15,7 +15,7 @@ from ._arrays import carrier_of, float64_of
 KINDS = ("invalid", "float", "fixed", "int", "posit", "codebook")
 SCALINGS = ("none", "floor", "ceil", "even", "rceil", "hbfp", "absmax", "nvfp4", "nvfp4_ao", "recipe", "recipe_pow2",
             "muppet", "s2fp8", "reciprocal", "4over6", "4over6_mse", "nvfp4_clamp", "pairs", "hif4", "asymmetric",
-            "minmax", "tinygemm", "hqq", "ggml_1", "ggml_0", "eden")
+            "minmax", "tinygemm", "hqq", "ggml_1", "ggml_0", "eden", "absmean")
 ZERO_POINTS = SCALINGS[19:24]  # a block has a second number
 BLOCKS = ("run", "row", "tile", "channel", "tensor")
 
@@ -80,6 +80,11 @@ class Format(_native.Format):
     def is_stochastic(self) -> bool:
         """Whether its scales are rounded by random bits, whatever the rounding."""
         return self.scaling_rule == "eden"
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether neighbouring blocks share a correction of their scales (`correct=`)."""
+        return self.is_stochastic or self.correct != 0
 
     @property
     def scaling_rule(self) -> str | None:

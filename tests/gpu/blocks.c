@@ -177,7 +177,7 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
 {
     const int type = c->type;
     const size_t size = element[c->type], n_x = c->reach_x * size, n_y = c->reach_y * size;
-    const int in_place = c->counted == 1 && n_x == n_y && c->format.scaling != FPEMU_SCALING_EDEN &&
+    const int in_place = c->counted == 1 && n_x == n_y && !FPEMU_CORRECTED(&c->format) &&
                          memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
     const fpemu_rounding r = for_device(c->rounding, next() % 2);
     begin_stats(c);
@@ -684,7 +684,9 @@ int main(int argc, char **argv)
         "mx(posit(8,1),block=32)", "bfp(7,block=16)", "bfp(4,block=tensor,exponent=5)", "bfp(3,block=row,rule=even)",
         "hbfp(7)", "bm(4,3)", "bm(2,1,block=8)", "nvfp4(e2m1,block=16,rule=nvfp4-ao)", "nvfp4(e2m1,block=4x4)",
         "nvfp4(outer=row)", "nvfp4(block=4,rule=4over6,outer=row)", "nvfp4(block=5000,rule=nvfp4-ao,outer=row)",
-        "nvfp4(rule=eden)", "nvfp4(block=5,rule=eden,bound=200,outer=row,correct=20)", "nvfp4(rule=4over6)",
+        "mx(e2m1,rule=even,correct=128)", "mx(e2m1,block=3x5,rule=rceil,correct=10)", "group(int2,tensor,rule=absmean)",
+        "group(int2,block=7,rule=absmean)", "nvfp4(rule=eden)",
+        "nvfp4(block=5,rule=eden,bound=200,outer=row,correct=20)", "nvfp4(rule=4over6)",
         "nvfp4(block=16x16,rule=4over6-mse,bound=256)", "nvfp4(block=2048,rule=4over6)", "nvfp4(block=3x5,rule=4over6)",
         "nvfp4(search=-2..2)", "nvfp4(block=20,rule=nvfp4-ao,outer=row,search=5..4/4)",
         "mx(e2m1,block=3x5,search=-1..1,error=absolute)", "group(int4,64,scale=fp16,search=8..6/8,error=weighted)",

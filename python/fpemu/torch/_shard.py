@@ -60,7 +60,7 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
         return
     for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
         length = scale_length(format, d, axis) or all_of_it
-        if format.is_stochastic and d == axis:  # blocks of a line share corrections
+        if format.is_corrected and d in (axis, axis - (block_of(format) == "tile")):  # blocks share corrections
             length = all_of_it
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):
