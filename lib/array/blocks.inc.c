@@ -575,15 +575,21 @@ static void block_compat_run(const block_job *j, const block_part *p, block_tile
 static APART void block_wide_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
 {
     for (size_t i = 0, at = p->begin; i < p->n; i++, at++) {
-        const core_scale s =
-            p->scale.levels ? core_scale_at(j->block, &p->scale, (unsigned)(p->position + i)) : p->scale;
+        const core_scale *s = &p->scale;
         const uintw u = core_bits(w->x[at]);
+        core_scale levelled;
         uintw rounded;
         core_happened h;
-        w->y[at] = core_value(core_blocked_wide(&j->wide, &j->element.p->table, &s, j->block->tensor, p->amax, u,
+        if (s->levels) {
+            levelled = core_scale_at(j->block, &p->scale, (unsigned)(p->position + i));
+            s = &levelled;
+        }
+        w->y[at] = core_value(core_blocked_wide(&j->wide, &j->element.p->table, s, j->block->tensor, p->amax, u,
                                                 j->p->stochastic ? w->r[at] : 0, &rounded, &h));
         w->rounded[at] = core_value(rounded);
         w->q[at] = h.q;
+        if (!j->counted)
+            continue;
         const core_events e = core_blocked_events(&j->wide, u, core_bits(w->y[at]), rounded, &h);
         c->clipped += e.clipped;
         c->overflow += e.overflow;
