@@ -1457,16 +1457,16 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
 static void block_job_wide(block_job *j, const fpemu_format *f)
 {
     fpemu_rounding rounding;
-    if ((!j->block->powers && f->scaling != FPEMU_SCALING_S2FP8) || !f->fits_f64)
+    if (!j->block->powers && f->scaling != FPEMU_SCALING_S2FP8)
         return;
+    memset(&j->wide, 0, sizeof j->wide);
     element_rounding(f, j->call->rounding, &rounding);
     j->wide.compat = j->p->compat;
     j->wide.is_table = j->element.p->is_table;
-    memset(&j->wide.plan, 0, sizeof j->wide.plan);
-    if (j->wide.is_table)
-        return;
-    core_plan_make(&j->wide.plan, f, &rounding, j->p->codes);
-    core_plan_make64(&j->wide.wide, f, &rounding, j->p->codes);
+    if (!j->wide.is_table)
+        core_plan_make(&j->wide.plan, f, &rounding, j->p->codes);
+    if (!j->wide.is_table && f->fits_f64)
+        core_plan_make64(&j->wide.wide, f, &rounding, j->p->codes);
 }
 
 /* All of a call that is checked: j->walk is begun, and there are blocks. planned: NULL, or the plan of format and

@@ -114,7 +114,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
     uint64_t p64, g = 0;
     int over = 0, past;
     h->q = 0;
-    if (!b->is_table && b->wide.rule >= CORE_RULE_AFFINE_FAST) {
+    if (b->plan.rule >= CORE_RULE_AFFINE_FAST) {
         whole = core_integers();
         integers = &whole;
     }
