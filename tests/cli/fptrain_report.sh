@@ -118,9 +118,7 @@ same piped.md new.md
 holds -p pipe
 # Only where the pipe is still one: else the device would be lost, if root tries.
 [ ! -p pipe ] || [ ! -c /dev/full ] || fails_report '/dev/full: No space left' one --tables /dev/full
-for leftover in .*.??????; do
-    [ ! -e "$leftover" ] || failed "left behind: $leftover"
-done
+no_leftovers
 fails_report 'none/settings.ini: No such file' none --tables no.md
 fails_report 'directories of runs and --tables FILE, --plots DIR or --csv FILE expected' one
 fails_report 'directories of runs and --tables FILE, --plots DIR or --csv FILE expected' --tables no.md
