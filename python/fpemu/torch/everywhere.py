@@ -689,7 +689,7 @@ class everywhere(_Mode):
     model
         patterns in rules are those of names of its modules, too.
 
-    Products: linear, matmul and @, mm, bmm, mv, dot, inner, vecdot, tensordot, addmm and its kin, multi_dot, einsum,
+    Products: linear, matmul and @, mm, bmm, mv, dot, inner, tensordot, addmm and its kin, multi_dot, einsum,
     conv1d/2d/3d and transposed ones, bilinear, grouped_mm, scaled_dot_product_attention, and those within LSTM, GRU and
     RNN. Of two operands that one is a weight which is a parameter, or made of parameters alone (a part of one, or a
     cast); the weight of linear and conv is one always. Where both are activations the product is that of attention.
