@@ -129,6 +129,8 @@ static void make_thresholds(gpu_blocks_job32 *j)
     if (table.length > GPU_TABLE)
         return;
     core_search_begin32(&s, &table);
+    if (!s.usable)
+        return;
     memcpy(j->fast.thresholds, s.thresholds, sizeof j->fast.thresholds);
     j->steps = s.steps;
     for (j->search = s.usable; j->search && j->search < table.length;)

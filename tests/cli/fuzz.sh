@@ -355,7 +355,7 @@ agrees fp32 --op dot --from fp16 --model 'seq(fp32)' --against-program "$directo
     --signature f32-to-f32
 # Another order keeps to the bound 7 2^-24, and is no sequence; a product that is left out is told as one
 sums agrees dot_turned --length 7 --bound 0x7p-24
-grep -q '^inputs: 2000 dot products of 7, of fp16,fp16, exact sums, seed 0$' out || failed "sums: $(cat out)"
+grep -qE '^inputs: [0-9]+ dot products of 7, of fp16,fp16, exact sums, seed 0$' out || failed "sums: $(cat out)"
 sums agrees dot_turned --from fp32 --length 7 --bound 0x7p-24
 sums wrong dot_turned --length 7 --model 'seq(fp32)'
 for how in '--bound 1e-6' '--model seq(fp32)'; do
