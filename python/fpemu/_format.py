@@ -46,8 +46,8 @@ class Format(_native.Format):
 
     __slots__ = ()
 
-    def __new__(cls, spec: Any) -> Format:
-        return super().__new__(cls, named(spec))
+    def __new__(cls, spec: Any, codes: bool = False) -> Format:
+        return super().__new__(cls, named(spec), codes)
 
     @property
     def spec(self) -> str:
