@@ -123,9 +123,9 @@ typedef enum fpemu_search_error {
 
 /* Tables of a codebook: exact rationals, each rounded once to binary32 (doc/blocks.md, 5). */
 typedef enum fpemu_codebook_name {
-    FPEMU_CODEBOOK_CUSTOM = 0,  /* the caller's */
-    FPEMU_CODEBOOK_NF4 = 1,     /* 4 bits (Dettmers et al. 2023) */
-    FPEMU_CODEBOOK_DYNAMIC = 2, /* signed, 4..8 bits, from -0.99.. through 0 to 1 (Dettmers 2015, 2022) */
+    FPEMU_CODEBOOK_CUSTOM = 0,   /* the caller's */
+    FPEMU_CODEBOOK_NF4 = 1,      /* 4 bits (Dettmers et al. 2023) */
+    FPEMU_CODEBOOK_DYNAMIC = 2,  /* signed, 4..8 bits, from -0.99.. through 0 to 1 (Dettmers 2015, 2022) */
     FPEMU_CODEBOOK_UDYNAMIC = 3, /* unsigned, 4..8 bits, from 0 to 1 */
     FPEMU_CODEBOOK_CODES = 4     /* the caller's, of the values of codes: fpemu_format_codes */
 } fpemu_codebook_name;
