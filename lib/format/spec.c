@@ -9,6 +9,7 @@
  * the last of them stands. */
 #include "spec_blocks.h"
 
+#include "codebook.h"
 #include "format.h"
 #include "named.h"
 #include "near.h"
@@ -613,7 +614,7 @@ fpemu_status fpemu_format_print(const fpemu_format *format, char *text, size_t c
     fpemu_format f = *format;
     if (!fpemu_derive(&f, &problem))
         return FPEMU_ERROR_FORMAT;
-    if (f.kind == FPEMU_KIND_CODEBOOK && f.codebook == FPEMU_CODEBOOK_CUSTOM)
+    if (f.kind == FPEMU_KIND_CODEBOOK && fpemu_has_own_table(&f))
         return FPEMU_ERROR_UNSUPPORTED;
     writer w = {.write_format = write_format};
     write_format(&w, &f);
