@@ -17,6 +17,7 @@ from fpemu import Format, Rounding
 
 from ._spec import block_of, scale_length, scaling_of
 
+TOGETHER = ("eden", "ggml_1k", "ggml_0k")
 NVFP4 = ("nvfp4", "nvfp4_ao", "nvfp4_clamp", "4over6", "4over6_mse", "eden")
 
 
@@ -60,7 +61,7 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
         return
     for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
         length = scale_length(format, d, axis) or all_of_it
-        if format.is_stochastic and d == axis:  # blocks of a line share corrections
+        if format.scaling_rule in TOGETHER and d == axis:  # blocks of a line share corrections, or a super-block
             length = all_of_it
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):
