@@ -121,41 +121,33 @@ fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, in
     return fpemu_format_complete(format);
 }
 
-fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed)
+/* The format with these parameters, and no others. */
+static fpemu_status make(fpemu_format *format, const fpemu_format *parameters)
 {
     if (!format)
         return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_FIXED;
-    format->bits = word_length;
-    format->fraction_bits = fraction_bits;
-    format->is_signed = is_signed != 0;
+    *format = *parameters;
     return fpemu_format_complete(format);
+}
+
+fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed)
+{
+    const fpemu_format f = {
+        .kind = FPEMU_KIND_FIXED, .bits = word_length, .fraction_bits = fraction_bits, .is_signed = is_signed != 0};
+    return make(format, &f);
 }
 
 fpemu_status fpemu_format_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point)
 {
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_INT;
-    format->bits = bits;
-    format->is_signed = is_signed != 0;
-    format->scale = scale;
-    format->zero_point = zero_point;
-    return fpemu_format_complete(format);
+    const fpemu_format f = {
+        .kind = FPEMU_KIND_INT, .bits = bits, .is_signed = is_signed != 0, .scale = scale, .zero_point = zero_point};
+    return make(format, &f);
 }
 
 fpemu_status fpemu_format_posit(fpemu_format *format, uint32_t n, uint32_t es)
 {
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_POSIT;
-    format->bits = n;
-    format->exponent_bits = es;
-    format->is_signed = 1;
-    return fpemu_format_complete(format);
+    const fpemu_format f = {.kind = FPEMU_KIND_POSIT, .bits = n, .exponent_bits = es, .is_signed = 1};
+    return make(format, &f);
 }
 
 fpemu_status fpemu_format_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits)
