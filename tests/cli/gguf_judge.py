@@ -161,5 +161,5 @@ def compare(*paths: str) -> None:
 
 
 if __name__ == "__main__":
-    commands = {"write": write, "numbers": numbers, "searched": searched, "same": same, "made": made, "compare": compare}
-    commands[sys.argv[1]](*sys.argv[2:])
+    {"write": write, "numbers": numbers, "searched": searched, "same": same, "made": made,
+     "compare": compare}[sys.argv[1]](*sys.argv[2:])
