@@ -43,8 +43,8 @@ FPEMU_FN core_super_part core_super_signed(const core_block *b, unsigned n, cons
 }
 
 /* What a block of n finite elements has by itself; of unsigned ones the scale and the least number by which whole
- * numbers come nearest to x, the weight being the root of the mean square and |x|: first from one end to the other, then
- * by least squares from other scales. */
+ * numbers come nearest to x, the weight being the root of the mean square and |x|: from one end to the other, then by
+ * least squares from other scales. */
 FPEMU_FN core_super_part core_super_find(const core_block *b, unsigned n, const realw *x)
 {
     const int more = b->largest > 15, steps = more ? 15 : 20;
