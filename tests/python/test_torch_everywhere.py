@@ -282,6 +282,7 @@ def test_layers_are_those_of_convert_bit_for_bit_and_converted_ones_are_left(rec
     assert same(step(copy.deepcopy(model), ids), plain)
 
 
+@pytest.mark.filterwarnings("error:.* is not rounded")
 def test_compiled_functions_tell_weights_as_eager_ones_do():
     w, x = P(torch.randn(16, 4, 8)), torch.randn(3, 16)
     norm, form, conv = nn.GroupNorm(2, 4), nn.Bilinear(8, 8, 4), nn.Conv1d(4, 4, 3, padding=1)

@@ -201,6 +201,18 @@ def test_what_is_written_to_parameters_is_written_to_their_copies():
     refuses(TypeError, lambda: ft.optimizer(torch.optim.SGD([complex_one], 0.1), "bf16"), "complex")
 
 
+def test_a_compiled_step_is_that_of_eager_mode():
+    nets = model(), model()
+    eager, other = (ft.optimizer(torch.optim.Adam(net.parameters()), "bf16", parameters="e5m2") for net in nets)
+    compiled = torch.compile(other.step, backend="eager")
+    for step in range(3):
+        for net in nets:
+            gradients(net, step)
+        eager.step()
+        compiled()
+    assert all(torch.equal(a, b) for a, b in zip(eager.masters(), other.masters()))
+
+
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
 def test_a_copy_goes_on_to_the_same_bits(way):
     net = model()

@@ -612,6 +612,10 @@ class _Mode(TorchFunctionMode):
             frame = frame.f_back
         if of_torch and frame.f_globals.get("__name__", "").startswith("fpemu."):  # of operands that are rounded
             return
+        while of_torch and frame is not None:
+            if frame.f_globals.get("__name__", "").startswith("torch._functorch._aot_autograd"):
+                return  # a compiled graph, which was traced with the mode on
+            frame = frame.f_back
         self.warn(name, "it is an operator, and no function of torch")
 
 

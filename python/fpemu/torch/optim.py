@@ -129,6 +129,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                 copy.copy_(torch.where(p == shown, copy, p))
                 self._versions[p] = p._version
 
+    @torch._disable_dynamo  # compiled, it would not see what it has changed
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """A step of the wrapped optimiser on the copies, or on the parameters themselves where there are none; then
