@@ -299,7 +299,7 @@ void fpemu_fast_steps(gemm_call *c)
     s->reach = d->late ? 0x1p896 : 1;
     s->exact = d->exact;
     const fpemu_format *const f = &c->targets.spec->sum.inner.format;
-    if (c->counted || f->emin != -126 || f->emax != 127 || f->mantissa_bits < 1)
+    if (f->emin != -126 || f->emax != 127 || f->mantissa_bits < 1)
         return;
     s->rounding = d->inner.plan.mode == FPEMU_MODE_RTZ ? STEP_CUT : f->mantissa_bits == 23 ? STEP_NEAREST : STEP_APART;
     s->grid = core_value64(core_power64(-126 - (int)f->mantissa_bits));
@@ -344,12 +344,12 @@ static int takes_nan(const gemm_tile *w, size_t i, const dot_step *s, double d)
     return nan;
 }
 
-/* The results y of a step at product k, of its sums t, which exact ones are to odd: counted, and by the reference where
- * binary64 has not all of the products' sum. */
-static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const double *t, const uint64_t *lost,
+/* The results y of a step at product k: counted, and by the reference where binary64 has not all of the products' sum. */
+static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const uint64_t *lost,
                      uint64_t swamped, double *y)
 {
     const gemm_call *const c = w->call;
+    const double *const t = s->sums;
     const dot_terms sums = {.v = s->exact ? s->near : t, .odd = t};
     const size_t n = w->lanes;
     core_dot_tally *const tally = c->counted ? &w->tally : NULL;
@@ -388,11 +388,12 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     const size_t period = (size_t)core_dot_period(dot), end = (nk + period - 1) / period * period, n = w->lanes;
     const double plus = dot->late || dot->exact ? -0.0 : 0; /* a zero is +0 */
     double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW];
-    double result[LANES_FEW], near[LANES_FEW];
+    double result[LANES_FEW], whole[LANES_FEW], near[LANES_FEW];
     uint64_t lost[LANES_FEW], swamped;
     dot_step step = c->step;
     step.x = x;
     step.y = y;
+    step.sums = whole;
     step.near = near;
     step.powers_x = px;
     step.powers_y = py;
@@ -406,7 +407,7 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
             c->k->loops64->round[p->rule][p->mode](p, n, t, NULL, result);
         double *const results = step.rounding == STEP_APART ? result : t;
         if (c->counted || (dot->exact && swamped))
-            end_step(w, &step, k, d, t, lost, swamped, results);
+            end_step(w, &step, k, d, lost, swamped, results);
         for (size_t i = 0; i < n; i++)
             d[i] = plus + results[i];
         if (dot->chunk && ((k0 + k + dot->block) % dot->chunk == 0 || (k + dot->block == end && k0 + nk == dot->depth)))

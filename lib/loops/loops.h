@@ -121,7 +121,7 @@ typedef struct dot_step {
     double reach;                     /* 2^1024 over what counts as infinite */
     double grid;                      /* the smallest step of a result that is cut, */
     uint64_t keep;                    /* and the bits that stay of other results */
-    double *near;                     /* exact sums, counted: binary64's nearest */
+    double *sums, *near;              /* counted: what results are rounded from; of exact sums binary64's nearest */
     uint8_t rounding, exact, special; /* enum step_rounding; special: a product may not be finite */
 } dot_step;
 

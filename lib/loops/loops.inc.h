@@ -60,8 +60,8 @@ typedef struct carrier_loops {
     void (*join)(int b, size_t n, const uint8_t *codes, unsigned char *bytes);
     void (*part)(int b, size_t n, const unsigned char *bytes, uint8_t *codes);
 #else
-    /* one step's result t, where it is counted or STEP_APART before the rounding; by whether x has a number for each lane,
-     * and whether it is counted: lost is not 0 in lanes that lost bits, swamped how many terms came to nothing. Where
+    /* one step's result t, where STEP_APART before the rounding; by whether x has a number for each lane, and whether it
+     * is counted: then s->sums and s->near are filled, lost is not 0 in lanes that lost bits, swamped how many terms came to nothing. Where
      * the sum is exact, lost is not 0 in lanes whose t is to be made otherwise, and swamped not 0 if there are any. */
     void (*step[2][2])(const dot_step *s, size_t n, const double *d, double *t, uint64_t *lost, uint64_t *swamped);
     /* y = t's terms rounded by plan p, by the form of its target; r: random bits; all arrays have whole vectors. Where c
