@@ -66,19 +66,13 @@ static int operate_fast(const kernels *k, const gemm_target *g, size_t n, const 
     return !c || k->loops64->sum[SUM_GIVEN](&g->rule->plan, n, &t, NULL, y, c, swamped, skipped);
 }
 
-/* y = g(v * w + u * f) on the lanes of row r of the tile, rounding number t; y may be an operand. sum: an addition that
- * changes nothing is counted. */
-static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const dot_terms *a, int sum, double *y)
+/* y = g(v * w + u * f) on n lanes, with random bits r; y may be an operand. sum: an addition that changes nothing is
+ * counted. */
+static void operate_lanes(gemm_tile *w, const gemm_target *g, size_t n, const uint32_t *r, const dot_terms *a, int sum,
+                          double *y)
 {
     const kernels *const k = w->call->k;
-    const size_t n = w->lanes;
     core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
-    uint32_t bits[DOT_LANES];
-    if (g->rule->stochastic) {
-        fpemu_rounding numbered = *g->rounding;
-        numbered.stream = core_dot_stream(numbered.stream, t);
-        fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), n, bits);
-    }
     const int wide = a->wide || !g->rule->by_binary64;
     /* sums without a product go so whatever they are of */
     const int at_once =
@@ -87,22 +81,34 @@ static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, co
         g->is_short && (!tally || g->within) &&
         (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA]));
     if (!at_once && !fast) {
-        operate_slowly(g->rule, n, a, bits, sum, tally, NULL, y);
+        operate_slowly(g->rule, n, a, r, sum, tally, NULL, y);
         return;
     }
     core_counts *const c = tally ? &tally->c : NULL;
     uint64_t *const swamped = tally && sum ? &tally->swamped : NULL, skipped[DOT_LANES];
     double result[DOT_LANES], *const to = tally ? result : y; /* y may be an operand */
-    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, a, bits, to, c, swamped, skipped)
-                            : operate_fast(k, g, n, a, wide, bits, to, c, swamped, skipped);
+    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, a, r, to, c, swamped, skipped)
+                            : operate_fast(k, g, n, a, wide, r, to, c, swamped, skipped);
     if (!tally)
         return;
     tally->roundings += n;
     for (size_t i = 0; i < n && !all; i++)
         tally->roundings -= skipped[i] != 0; /* which counts itself */
     if (!all)
-        operate_slowly(g->rule, n, a, bits, sum, tally, skipped, result);
+        operate_slowly(g->rule, n, a, r, sum, tally, skipped, result);
     memcpy(y, result, n * sizeof *y);
+}
+
+/* The same on the lanes of row r of the tile, rounding number t. */
+static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const dot_terms *a, int sum, double *y)
+{
+    uint32_t bits[DOT_LANES];
+    if (g->rule->stochastic) {
+        fpemu_rounding numbered = *g->rounding;
+        numbered.stream = core_dot_stream(numbered.stream, t);
+        fpemu_random_fill(w->call->k, &numbered, numbered.offset + tile_index(w, r), w->lanes, bits);
+    }
+    operate_lanes(w, g, w->lanes, bits, a, sum, y);
 }
 
 /* --------------------------------------------------------------------------------------------------- models */
@@ -166,19 +172,49 @@ void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inne
         inner[i] = 0;
 }
 
+/* The products of nk rows, which are not rounded, added to sums s, whose form is SUM_NEAREST. */
+static void add_rows(gemm_tile *w, size_t nk, const double *x, const double *y, double *s)
+{
+    const gemm_target *const g = &w->call->targets.inner;
+    const size_t n = w->lanes, step = step_of_x(w);
+    core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
+    for (size_t i = 0, from = 0; i < n; from = i) {
+        dot_terms t = {.v = w->call->paired ? x + i : x, .w = y + i, .one = (uint8_t)!w->call->paired};
+        i += w->call->k->loops64->sum_rows(&g->rule->plan, nk, n - i, &t, w->ld, s + i, tally ? &tally->c : NULL,
+                                           tally ? &tally->swamped : NULL);
+        if (tally)
+            tally->roundings += nk * (i - from);
+        const size_t few = n - i < SUM_GROUP ? n - i : SUM_GROUP;
+        t.v += w->call->paired ? i - from : 0;
+        t.w += i - from;
+        t.u = s + i;
+        for (size_t k = 0; k < nk && few; k++, t.v += step, t.w += w->ld)
+            operate_lanes(w, g, few, NULL, &t, 1, s + i);
+        i += few;
+    }
+}
+
 void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y)
 {
     const gemm_targets *targets = &w->call->targets;
     const core_dot *d = &targets->dot;
     const unsigned given = d->product.given;
     double *s = sums_of(w, r), *sum = d->chunk ? second_of(w, r) : s, room[DOT_LANES];
-    for (uint64_t k = k0; k < k0 + nk; k++, x += step_of_x(w), y += w->ld) {
-        const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0);
-        dot_terms p = product_terms(w, r, t, x, y, room);
-        p.u = sum;
-        operate(w, &targets->inner, r, t + given, &p, 1, sum);
-        if (core_dot_chunk_ends(d, k))
-            fpemu_fast_chunk(w, r, (size_t)k, t + given + 1, sum, s);
+    const int at_once = !given && targets->inner.form == SUM_NEAREST && d->inner.by_binary64;
+    uint64_t rows;
+    for (uint64_t k = k0; k < k0 + nk; k += rows, x += rows * step_of_x(w), y += rows * w->ld) {
+        const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0), left = k0 + nk - k;
+        const uint64_t of_chunk = d->chunk ? d->chunk - k % d->chunk : left;
+        rows = !at_once ? 1 : left < of_chunk ? left : of_chunk;
+        if (at_once) {
+            add_rows(w, (size_t)rows, x, y, sum);
+        } else {
+            dot_terms p = product_terms(w, r, t, x, y, room);
+            p.u = sum;
+            operate(w, &targets->inner, r, t + given, &p, 1, sum);
+        }
+        if (core_dot_chunk_ends(d, k + rows - 1))
+            fpemu_fast_chunk(w, r, (size_t)(k + rows - 1), t + rows + given, sum, s);
     }
 }
 
@@ -345,8 +381,8 @@ static int takes_nan(const gemm_tile *w, size_t i, const dot_step *s, double d)
 }
 
 /* The results y of a step at product k: counted, and by the reference where binary64 has not all of the products' sum. */
-static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const uint64_t *lost,
-                     uint64_t swamped, double *y)
+static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const uint64_t *lost, uint64_t swamped,
+                     double *y)
 {
     const gemm_call *const c = w->call;
     const double *const t = s->sums;

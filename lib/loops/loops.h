@@ -20,6 +20,8 @@
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
 #define DOT_LANES 128
+/* Lanes that sum_rows takes together, at most. */
+#define SUM_GROUP 32
 
 /* Short forms of rounding to nearest in binary32: none at all, full range of core/round_fast.h, shifter with any
  * ends, and shifter on signed numbers with infinity or the largest value past the end. */
