@@ -73,12 +73,14 @@ static void operate_lanes(gemm_tile *w, const gemm_target *g, size_t n, const ui
 {
     const kernels *const k = w->call->k;
     core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
-    const int wide = a->wide || !g->rule->by_binary64;
+    const int wide = a->wide || !g->rule->by_binary64, flushes = g->rule->flushed > 0;
+    dot_terms t = *a;
+    t.flushed = g->rule->flushed;
     /* sums without a product go so whatever they are of */
     const int at_once =
         k->loops64->sum[g->form] && (!wide || !a->w || g->form == SUM_NATIVE) && (!a->f || g->rule->narrow);
     const int fast =
-        g->is_short && (!tally || g->within) &&
+        g->is_short && !flushes && (!tally || g->within) &&
         (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA]));
     if (!at_once && !fast) {
         operate_slowly(g->rule, n, a, r, sum, tally, NULL, y);
@@ -87,7 +89,7 @@ static void operate_lanes(gemm_tile *w, const gemm_target *g, size_t n, const ui
     core_counts *const c = tally ? &tally->c : NULL;
     uint64_t *const swamped = tally && sum ? &tally->swamped : NULL, skipped[DOT_LANES];
     double result[DOT_LANES], *const to = tally ? result : y; /* y may be an operand */
-    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, a, r, to, c, swamped, skipped)
+    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, &t, r, to, c, swamped, skipped)
                             : operate_fast(k, g, n, a, wide, r, to, c, swamped, skipped);
     if (!tally)
         return;
@@ -172,25 +174,37 @@ void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inne
         inner[i] = 0;
 }
 
-/* The products of nk rows, which are not rounded, added to sums s, whose form is SUM_NEAREST. */
-static void add_rows(gemm_tile *w, size_t nk, const double *x, const double *y, double *s)
+/* Whether add_rows takes the sums' form. */
+static int has_rows(const gemm_target *g)
+{
+    return g->form == SUM_NEAREST && g->rule->by_binary64;
+}
+
+/* Adds nk rows of products, of row number k of a slab on and `every` that, to sums s; they are not rounded. */
+static void add_rows(gemm_tile *w, size_t nk, size_t k, size_t every, const double *x, const double *y, double *s)
 {
     const gemm_target *const g = &w->call->targets.inner;
-    const size_t n = w->lanes, step = step_of_x(w);
+    const size_t n = w->lanes, step = step_of_x(w), each = w->call->paired;
     core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
-    for (size_t i = 0, from = 0; i < n; from = i) {
-        dot_terms t = {.v = w->call->paired ? x + i : x, .w = y + i, .one = (uint8_t)!w->call->paired};
-        i += w->call->k->loops64->sum_rows(&g->rule->plan, nk, n - i, &t, w->ld, s + i, tally ? &tally->c : NULL,
-                                           tally ? &tally->swamped : NULL);
+    dot_terms t = {.v = x + k * step,
+                   .w = y + k * w->ld,
+                   .step_v = every * step,
+                   .step_w = every * w->ld,
+                   .flushed = g->rule->flushed,
+                   .one = !each};
+    for (size_t i = 0, done; i < n; i += done) {
+        done = !has_rows(g) ? 0
+                            : w->call->k->loops64->sum_rows(&g->rule->plan, nk, n - i, &t, s + i,
+                                                            tally ? &tally->c : NULL, tally ? &tally->swamped : NULL);
         if (tally)
-            tally->roundings += nk * (i - from);
-        const size_t few = n - i < SUM_GROUP ? n - i : SUM_GROUP;
-        t.v += w->call->paired ? i - from : 0;
-        t.w += i - from;
-        t.u = s + i;
-        for (size_t k = 0; k < nk && few; k++, t.v += step, t.w += w->ld)
-            operate_lanes(w, g, few, NULL, &t, 1, s + i);
-        i += few;
+            tally->roundings += nk * done;
+        const size_t left = n - i - done, few = left < SUM_GROUP || !has_rows(g) ? left : SUM_GROUP;
+        dot_terms row = {.v = t.v + each * done, .w = t.w + done, .u = s + i + done, .one = t.one};
+        for (size_t l = 0; l < nk && few; l++, row.v += t.step_v, row.w += t.step_w)
+            operate_lanes(w, g, few, NULL, &row, 1, s + i + done);
+        done += few;
+        t.v += each * done;
+        t.w += done;
     }
 }
 
@@ -200,14 +214,14 @@ void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const d
     const core_dot *d = &targets->dot;
     const unsigned given = d->product.given;
     double *s = sums_of(w, r), *sum = d->chunk ? second_of(w, r) : s, room[DOT_LANES];
-    const int at_once = !given && targets->inner.form == SUM_NEAREST && d->inner.by_binary64;
+    const int at_once = !given && has_rows(&targets->inner);
     uint64_t rows;
     for (uint64_t k = k0; k < k0 + nk; k += rows, x += rows * step_of_x(w), y += rows * w->ld) {
         const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0), left = k0 + nk - k;
         const uint64_t of_chunk = d->chunk ? d->chunk - k % d->chunk : left;
         rows = !at_once ? 1 : left < of_chunk ? left : of_chunk;
         if (at_once) {
-            add_rows(w, (size_t)rows, x, y, sum);
+            add_rows(w, (size_t)rows, 0, 1, x, y, sum);
         } else {
             dot_terms p = product_terms(w, r, t, x, y, room);
             p.u = sum;
@@ -415,6 +429,37 @@ static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d,
     }
 }
 
+/* Chains of fused multiply-adds, one of which begins with d unless d joins late; they join in pairs. */
+static void advance_chains(gemm_tile *w, const dot_step *s, double *d)
+{
+    const gemm_target *const g = &w->call->targets.inner;
+    const size_t bytes = w->lanes * sizeof *d;
+    double chain[8][LANES_FEW];
+    for (size_t way = 0; way < s->ways; way++) {
+        memset(chain[way], 0, sizeof chain[way]);
+        if (way == 0 && !(s->late > 0))
+            memcpy(chain[0], d, bytes);
+        for (size_t t = way, rows; t < s->terms; t += rows * s->ways) {
+            const size_t k = s->place[t];
+            for (rows = 1; t + rows * s->ways < s->terms && s->place[t + rows * s->ways] == k + rows * s->ways; rows++)
+                if (k + rows * s->ways >= s->have)
+                    break;
+            if (k < s->have)
+                add_rows(w, rows, k, s->ways, s->x, s->y, chain[way]);
+        }
+    }
+    for (size_t gap = 1; gap < s->ways; gap *= 2)
+        for (size_t way = 0; way < s->ways; way += 2 * gap) {
+            const dot_terms both = {.v = chain[way], .u = chain[way + gap]};
+            operate_lanes(w, g, w->lanes, NULL, &both, 1, chain[way]);
+        }
+    const dot_terms both = {.v = chain[0], .u = d};
+    if (s->late > 0)
+        operate_lanes(w, g, w->lanes, NULL, &both, 1, d);
+    else
+        memcpy(d, chain[0], bytes);
+}
+
 void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
                       const double *py, double most)
 {
@@ -438,14 +483,18 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     step.special = (uint8_t)!(most < (dot->late ? 0x1p128 : (double)INFINITY));
     for (size_t k = 0; k < end; k += dot->block) {
         step.place = c->place + k;
-        c->k->loops64->step[c->paired][c->counted](&step, n, d, t, lost, &swamped);
-        if (step.rounding == STEP_APART)
-            c->k->loops64->round[p->rule][p->mode](p, n, t, NULL, result);
-        double *const results = step.rounding == STEP_APART ? result : t;
-        if (c->counted || (dot->exact && swamped))
-            end_step(w, &step, k, d, lost, swamped, results);
-        for (size_t i = 0; i < n; i++)
-            d[i] = plus + results[i];
+        if (dot->chained) {
+            advance_chains(w, &step, d);
+        } else {
+            c->k->loops64->step[c->paired][c->counted](&step, n, d, t, lost, &swamped);
+            if (step.rounding == STEP_APART)
+                c->k->loops64->round[p->rule][p->mode](p, n, t, NULL, result);
+            double *const results = step.rounding == STEP_APART ? result : t;
+            if (c->counted || (dot->exact && swamped))
+                end_step(w, &step, k, d, lost, swamped, results);
+            for (size_t i = 0; i < n; i++)
+                d[i] = plus + results[i];
+        }
         if (dot->chunk && ((k0 + k + dot->block) % dot->chunk == 0 || (k + dot->block == end && k0 + nk == dot->depth)))
             fpemu_fast_chunk(w, r, k0 + k, (k0 + k) / dot->chunk, d, s);
     }

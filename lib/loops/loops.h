@@ -130,10 +130,12 @@ typedef struct dot_step {
 /* Vectors of an operation: v * w + u * f; w or f = NULL is 1, u = NULL is nothing at all. */
 typedef struct dot_terms {
     const double *v, *w, *u, *f;
-    const double *odd; /* SUM_GIVEN: the results, rounded to odd */
-    uint8_t one;       /* v is one number, which all lanes take */
-    uint8_t wide;      /* v * w may have more bits than binary64 */
-    uint8_t near;      /* a sum of two results: binary64's nearest tells them (Figueroa 1995) */
+    const double *odd;     /* SUM_GIVEN: the results, rounded to odd */
+    size_t step_v, step_w; /* sum_rows: from those of a row to those of the next */
+    double flushed;        /* what is less before its rounding becomes zero */
+    uint8_t one;           /* v is one number, which all lanes take */
+    uint8_t wide;          /* v * w may have more bits than binary64 */
+    uint8_t near;          /* a sum of two results: binary64's nearest tells them (Figueroa 1995) */
 } dot_terms;
 
 /* How they are rounded: to nearest, where adding a number and taking it away again does it; by random bits; to binary64,

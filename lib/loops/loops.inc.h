@@ -69,11 +69,10 @@ typedef struct carrier_loops {
      * ends and the like: 0 where there are such, told in skipped; without it then no lane counts. SUM_GIVEN: y is given */
     int (*sum[SUM_FORMS])(const core_plan64 *p, size_t n, const dot_terms *t, const uint32_t *r, double *y,
                           tile_counts *c, uint64_t *swamped, uint64_t *skipped);
-    /* SUM_NEAREST: t's products of `rows` rows, of v (a number or a row) and w from ld to ld, added to n sums s, counted
-     * where c is not NULL. How many lanes are done, whole groups; those of the next are as they were: they have results
-     * that are not counted here */
-    size_t (*sum_rows)(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, size_t ld, double *s,
-                       tile_counts *c, uint64_t *swamped);
+    /* SUM_NEAREST: the products of `rows` rows, of v and w alone, added to n sums s, counted where c is not NULL. How many
+     * lanes are done; the next have results that are not counted here, and are as they were */
+    size_t (*sum_rows)(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, double *s, tile_counts *c,
+                       uint64_t *swamped);
 #endif
 
     /* Blocked formats; blocks.inc.c says what each does. */

@@ -161,6 +161,12 @@ SIMD_FN void sum_lanes(int form, int counted, const sum_constants *g, size_t n, 
         SUM_EACH odd[v] = (simd_real)(((simd_bits)near[v] - (((simd_bits)near[v] ^ (simd_bits)rest[v]) >> 63)) | 1);
         SUM_EACH odd[v] = simd_select(lost[v], odd[v], near[v]);
         SUM_EACH y[v] = sum_rounded(form, g, odd[v], form == SUM_STOCHASTIC ? r + i + v * SIMD_LANES : r);
+        if (t->flushed > 0)
+            SUM_EACH
+            {
+                const simd_mask stays = simd_not_less(simd_magnitude(odd[v]), simd_all_real(t->flushed));
+                y[v] = simd_select(stays, y[v], (simd_real)((simd_bits)odd[v] & CARRIER_SIGN));
+            }
     }
     if (counted) {
         SUM_EACH beyond[v] = simd_not_less(simd_magnitude(near[v]), g->max);
@@ -241,7 +247,7 @@ SIMD_FN int sum_all(int form, int counted, const core_plan64 *p, size_t n, const
     const sum_constants g = sum_constants_of(form, p);
     sum_tally c = sum_nothing();
     size_t i = 0;
-    if (form == SUM_NEAREST && !counted && t.u && !t.f)
+    if (form == SUM_NEAREST && !counted && t.u && !t.f && !(t.flushed > 0))
         i = t.one ? sum_run(1, 1, &g, n, &t, y) : t.w ? sum_run(0, 1, &g, n, &t, y) : sum_run(0, 0, &g, n, &t, y);
     for (; i < n; i += (size_t)SUM_LANES)
         sum_lanes(form, counted, &g, n, &t, i, r, y, skipped, &c);
@@ -300,14 +306,15 @@ SIMD_FN simd_real sum_normal(int ties, int counted, const sum_constants *g, simd
 #define BLOCK_EACH UNROLLED for (int v = 0; v < BLOCK_VECTORS; v++)
 
 /* Products of `rows` rows added to BLOCK_LANES sums s, if all results are normal numbers, or zeros where there are ties. */
-SIMD_FN int sum_block(int ties, int one, int counted, const sum_constants *g, size_t rows, const double *x,
-                      const double *w, size_t ld, double *s, sum_tally *to)
+SIMD_FN int sum_block(int ties, int one, int counted, const sum_constants *g, size_t rows, const dot_terms *t,
+                      double *s, sum_tally *to)
 {
+    const double *x = t->v, *w = t->w;
     simd_real u[BLOCK_VECTORS];
     simd_bits doubt = simd_all(0);
     sum_tally c = sum_nothing();
     BLOCK_EACH u[v] = simd_load(s + v * SIMD_LANES);
-    for (size_t k = 0; k < rows; k++, x += one ? 1 : ld, w += ld)
+    for (size_t k = 0; k < rows; k++, x += t->step_v, w += t->step_w)
         BLOCK_EACH
         {
             const simd_real factor = one ? simd_all_real(*x) : simd_load(x + v * SIMD_LANES);
@@ -327,17 +334,17 @@ SIMD_FN int sum_block(int ties, int one, int counted, const sum_constants *g, si
 }
 
 /* The same of any results of n lanes, BLOCK_LANES at most; 0 and nothing done where some are not counted here. */
-SIMD_FN int sum_block_slowly(int one, int counted, const sum_constants *g, size_t rows, size_t n, const double *x,
-                             const double *w, size_t ld, double *s, sum_tally *c)
+SIMD_FN int sum_block_slowly(int counted, const sum_constants *g, size_t rows, size_t n, const dot_terms *t, double *s,
+                             sum_tally *c)
 {
     const sum_tally before = *c;
     double sums[BLOCK_LANES];
+    dot_terms row = *t;
     memcpy(sums, s, sizeof sums);
-    for (size_t k = 0; k < rows; k++, x += one ? 1 : ld, w += ld) {
-        const dot_terms row = {.v = x, .w = w, .u = s, .one = (uint8_t)one};
+    row.u = s;
+    for (size_t k = 0; k < rows; k++, row.v += t->step_v, row.w += t->step_w)
         for (size_t i = 0; i < n && i < BLOCK_LANES; i += (size_t)SUM_LANES)
             sum_lanes(SUM_NEAREST, counted, g, n, &row, i, NULL, s, NULL, c);
-    }
     if (!counted || !simd_any(c->beyond))
         return 1;
     memcpy(s, sums, sizeof sums);
@@ -345,22 +352,23 @@ SIMD_FN int sum_block_slowly(int one, int counted, const sum_constants *g, size_
     return 0;
 }
 
-SIMD_FN size_t sum_rows(int one, int counted, const core_plan64 *p, size_t rows, size_t n, const double *x,
-                        const double *w, size_t ld, double *s, tile_counts *counts, uint64_t *swamped)
+SIMD_FN size_t sum_rows(int one, int counted, const core_plan64 *p, size_t rows, size_t n, const dot_terms *terms,
+                        double *s, tile_counts *counts, uint64_t *swamped)
 {
     const sum_constants g = sum_constants_of(SUM_NEAREST, p);
+    dot_terms t = *terms;
     sum_tally c = sum_nothing();
     size_t i = 0;
-    for (int quick = 2; i < n; i += BLOCK_LANES, x += one ? 0 : BLOCK_LANES, w += BLOCK_LANES, s += BLOCK_LANES) {
+    for (int quick = 2; i < n; i += BLOCK_LANES, t.v += one ? 0 : BLOCK_LANES, t.w += BLOCK_LANES, s += BLOCK_LANES) {
         const size_t few = n - i;
-        if (few >= BLOCK_LANES && quick == 2 && sum_block(0, one, counted, &g, rows, x, w, ld, s, &c))
+        if (few >= BLOCK_LANES && quick == 2 && sum_block(0, one, counted, &g, rows, &t, s, &c))
             continue;
         if (few >= BLOCK_LANES && quick) {
-            quick = sum_block(1, one, counted, &g, rows, x, w, ld, s, &c);
+            quick = sum_block(1, one, counted, &g, rows, &t, s, &c);
             if (quick)
                 continue;
         }
-        if (!sum_block_slowly(one, counted, &g, rows, few, x, w, ld, s, &c))
+        if (!sum_block_slowly(counted, &g, rows, few, &t, s, &c))
             break;
     }
     if (counted)
@@ -368,15 +376,12 @@ SIMD_FN size_t sum_rows(int one, int counted, const core_plan64 *p, size_t rows,
     return i < n ? i : n;
 }
 
-static size_t loop_sum_rows(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, size_t ld, double *s,
-                            tile_counts *c, uint64_t *swamped)
+static size_t loop_sum_rows(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, double *s, tile_counts *c,
+                            uint64_t *swamped)
 {
-    if (c && t->one)
-        return sum_rows(1, 1, p, rows, n, t->v, t->w, ld, s, c, swamped);
     if (c)
-        return sum_rows(0, 1, p, rows, n, t->v, t->w, ld, s, c, swamped);
-    return t->one ? sum_rows(1, 0, p, rows, n, t->v, t->w, ld, s, c, swamped)
-                  : sum_rows(0, 0, p, rows, n, t->v, t->w, ld, s, c, swamped);
+        return t->one ? sum_rows(1, 1, p, rows, n, t, s, c, swamped) : sum_rows(0, 1, p, rows, n, t, s, c, swamped);
+    return t->one ? sum_rows(1, 0, p, rows, n, t, s, c, swamped) : sum_rows(0, 0, p, rows, n, t, s, c, swamped);
 }
 #undef BLOCK_VECTORS
 #undef BLOCK_LANES
