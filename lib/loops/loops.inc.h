@@ -73,6 +73,8 @@ typedef struct carrier_loops {
      * lanes are done; the next have results that are not counted here, and are as they were */
     size_t (*sum_rows)(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, double *s, tile_counts *c,
                        uint64_t *swamped);
+    /* the same of n products of x and w added to one sum; 0 and nothing done where some results are not normal numbers */
+    int (*sum_alone)(const core_plan64 *p, size_t n, const double *x, const double *w, double *s);
 #endif
 
     /* Blocked formats; blocks.inc.c says what each does. */

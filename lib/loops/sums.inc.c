@@ -303,29 +303,36 @@ SIMD_FN simd_real sum_normal(int ties, int counted, const sum_constants *g, simd
 
 #define BLOCK_VECTORS 4
 #define BLOCK_LANES ((size_t)BLOCK_VECTORS * (size_t)SIMD_LANES)
-#define BLOCK_EACH UNROLLED for (int v = 0; v < BLOCK_VECTORS; v++)
+#define BLOCK_EACH UNROLLED for (int v = 0; v < vectors; v++)
 
-/* Products of `rows` rows added to BLOCK_LANES sums s, if all results are normal numbers, or zeros where there are ties. */
-SIMD_FN int sum_block(int ties, int one, int counted, const sum_constants *g, size_t rows, const dot_terms *t,
-                      double *s, sum_tally *to)
+/* What a row of a block has: numbers of w for the lanes, and of v too or one, or one of each for a sum alone. */
+enum sum_row { SUM_ROW_EACH, SUM_ROW_ONE, SUM_ROW_ALONE };
+
+/* Products of `rows` rows added to the sums s of so many vectors, if all results are normal numbers, or zeros where there
+ * are ties. */
+SIMD_FN int sum_block(int ties, int vectors, enum sum_row row, int counted, const sum_constants *g, size_t rows,
+                      const dot_terms *t, double *s, sum_tally *to)
 {
     const double *x = t->v, *w = t->w;
     simd_real u[BLOCK_VECTORS];
     simd_bits doubt = simd_all(0);
     sum_tally c = sum_nothing();
-    BLOCK_EACH u[v] = simd_load(s + v * SIMD_LANES);
+    BLOCK_EACH u[v] = row == SUM_ROW_ALONE ? simd_all_real(*s) : simd_load(s + v * SIMD_LANES);
     for (size_t k = 0; k < rows; k++, x += t->step_v, w += t->step_w)
         BLOCK_EACH
         {
-            const simd_real factor = one ? simd_all_real(*x) : simd_load(x + v * SIMD_LANES);
-            const simd_real product = factor * simd_load(w + v * SIMD_LANES);
-            u[v] = sum_normal(ties, counted, g, product, u[v], &doubt, &c);
+            const simd_real factor = row == SUM_ROW_EACH ? simd_load(x + v * SIMD_LANES) : simd_all_real(*x);
+            const simd_real other = row == SUM_ROW_ALONE ? simd_all_real(*w) : simd_load(w + v * SIMD_LANES);
+            u[v] = sum_normal(ties, counted, g, factor * other, u[v], &doubt, &c);
         }
     const simd_mask small = simd_less(c.least, simd_max(g->least, g->normal));
     if (simd_any(simd_either(simd_negative(doubt), small)))
         return 0;
-    BLOCK_EACH simd_store(s + v * SIMD_LANES, u[v]);
-    to->inexact += ties ? c.inexact : simd_all(rows * BLOCK_VECTORS);
+    if (row == SUM_ROW_ALONE)
+        *s = u[0][0];
+    else
+        BLOCK_EACH simd_store(s + v * SIMD_LANES, u[v]);
+    to->inexact += ties ? c.inexact : simd_all(rows * (size_t)vectors);
     to->moved += c.moved;
     to->most = simd_max(c.most, to->most);
     to->least = simd_min(c.least, to->least);
@@ -352,24 +359,22 @@ SIMD_FN int sum_block_slowly(int counted, const sum_constants *g, size_t rows, s
     return 0;
 }
 
-SIMD_FN size_t sum_rows(int one, int counted, const core_plan64 *p, size_t rows, size_t n, const dot_terms *terms,
-                        double *s, tile_counts *counts, uint64_t *swamped)
+SIMD_FN size_t sum_rows(enum sum_row row, int counted, const core_plan64 *p, size_t rows, size_t n,
+                        const dot_terms *terms, double *s, tile_counts *counts, uint64_t *swamped)
 {
     const sum_constants g = sum_constants_of(SUM_NEAREST, p);
     dot_terms t = *terms;
     sum_tally c = sum_nothing();
     size_t i = 0;
-    for (int quick = 2; i < n; i += BLOCK_LANES, t.v += one ? 0 : BLOCK_LANES, t.w += BLOCK_LANES, s += BLOCK_LANES) {
-        const size_t few = n - i;
-        if (few >= BLOCK_LANES && quick == 2 && sum_block(0, one, counted, &g, rows, &t, s, &c))
-            continue;
-        if (few >= BLOCK_LANES && quick) {
-            quick = sum_block(1, one, counted, &g, rows, &t, s, &c);
-            if (quick)
-                continue;
-        }
-        if (!sum_block_slowly(counted, &g, rows, few, &t, s, &c))
+    for (int quick = 2; i < n; i += BLOCK_LANES, s += BLOCK_LANES) {
+        const int whole = n - i >= BLOCK_LANES;
+        int done = whole && quick == 2 && sum_block(0, BLOCK_VECTORS, row, counted, &g, rows, &t, s, &c);
+        if (!done && whole && quick)
+            done = quick = sum_block(1, BLOCK_VECTORS, row, counted, &g, rows, &t, s, &c);
+        if (!done && !sum_block_slowly(counted, &g, rows, n - i, &t, s, &c))
             break;
+        t.v += t.one ? 0 : BLOCK_LANES;
+        t.w += BLOCK_LANES;
     }
     if (counted)
         sum_end(&c, counts, swamped);
@@ -379,9 +384,20 @@ SIMD_FN size_t sum_rows(int one, int counted, const core_plan64 *p, size_t rows,
 static size_t loop_sum_rows(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, double *s, tile_counts *c,
                             uint64_t *swamped)
 {
+    if (c && t->one)
+        return sum_rows(SUM_ROW_ONE, 1, p, rows, n, t, s, c, swamped);
     if (c)
-        return t->one ? sum_rows(1, 1, p, rows, n, t, s, c, swamped) : sum_rows(0, 1, p, rows, n, t, s, c, swamped);
-    return t->one ? sum_rows(1, 0, p, rows, n, t, s, c, swamped) : sum_rows(0, 0, p, rows, n, t, s, c, swamped);
+        return sum_rows(SUM_ROW_EACH, 1, p, rows, n, t, s, c, swamped);
+    return t->one ? sum_rows(SUM_ROW_ONE, 0, p, rows, n, t, s, c, swamped)
+                  : sum_rows(SUM_ROW_EACH, 0, p, rows, n, t, s, c, swamped);
+}
+
+static int loop_sum_alone(const core_plan64 *p, size_t n, const double *x, const double *w, double *s)
+{
+    const sum_constants g = sum_constants_of(SUM_NEAREST, p);
+    const dot_terms t = {.v = x, .w = w, .step_v = 1, .step_w = 1};
+    sum_tally c = sum_nothing();
+    return sum_block(0, 1, SUM_ROW_ALONE, 0, &g, n, &t, s, &c) || sum_block(1, 1, SUM_ROW_ALONE, 0, &g, n, &t, s, &c);
 }
 #undef BLOCK_VECTORS
 #undef BLOCK_LANES
