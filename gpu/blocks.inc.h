@@ -298,10 +298,12 @@ FPEMU_SLOW realw gpu_find_mantissa(const gpu_blocks_job *j, const gpu_unit *u, c
     return (realw)core_mantissa(core_saturated32((double)block->largest), core_saturated32((double)core_value(e.amax)));
 }
 
-/* As block_find_group there, and what follows of it. */
+/* As block_find_group there, and what follows of it; amax: of the block. */
 FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *table, const gpu_unit *u,
-                                  const core_block *block, uint32_t r, core_scale *s)
+                                  const core_block *block, uint32_t r, uintw amax, core_scale *s)
 {
+    core_super_part part[CORE_SUPER_MOST];
+    const int is_super = core_rule_is_super(block->rule);
     const core_sharing share = core_walk_sharing(&j->call.walk, u->block, block->corrected);
     realw squares[CORE_CHOICE_ROWS], products[CORE_CHOICE_ROWS];
     for (uint64_t k = 0; k < share.along; k++) {
@@ -309,10 +311,19 @@ FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *
         core_extremes e = {0, 0, 0, 0, 0};
         core_scale scale;
         core_happened h;
+        realw all[CORE_SUPER_MOST];
         uintw x[4], p;
         for (uint64_t i = 0; i < own.place.elements; i++) {
             gpu_blocks_load(j, 1, &own, i, 1, x);
             core_extremes_add(&e, x[0]);
+            if (is_super)
+                all[i] = core_value(x[0]);
+        }
+        if (is_super) {
+            memset(part + k, 0, sizeof *part);
+            if (!e.nonfinite)
+                part[k] = core_super_find(block, (unsigned)own.place.elements, all);
+            continue;
         }
         core_scale_candidate(block, &e, 0, &scale);
         squares[k] = products[k] = 0;
@@ -325,6 +336,10 @@ FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *
                 products[k] += t * core_value(p);
             }
         }
+    }
+    if (is_super) {
+        core_super_scale(block, part, (unsigned)share.along, (unsigned)(u->block - share.first), amax, s);
+        return;
     }
     const realw all = core_choice_total(squares, (unsigned)share.along);
     core_scale_correct(block, all, core_choice_total(products, (unsigned)share.along), r, s);
@@ -450,11 +465,12 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                 core_scale_candidate(&block, &OF(e, l), 0, s);
             if (block.candidates > 1 && !job->given.scales)
                 gpu_choose_scale(j, &table, u, &block, &OF(e, l), s);
-            if (block.rule == FPEMU_SCALING_EDEN && OF(e, l).amax && !job->given.scales)
+            if (block.corrected && block.order != CORE_MANTISSA && (OF(e, l).amax || core_rule_is_super(block.rule)) &&
+                !job->given.scales)
                 gpu_correct_scale(j, &table, u, &block,
                                   gpu_bits_anywhere(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l),
                                                     job->offset + u->place.first),
-                                  s);
+                                  OF(e, l).amax, s);
             if (core_rule_levels(block.rule))
                 gpu_find_levels(j, u, &block, OF(e, l).amax, s);
             if (!first)

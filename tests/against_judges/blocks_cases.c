@@ -57,7 +57,8 @@ static const char *const specs[] = LIST(
     "scaled(e5m2,block=4,rule=recipe-pow2,margin=64)", "scaled(e2m1,block=2x2)", "scaled(int8,block=6)", "muppet(8)",
     "muppet(4,block=row)", "muppet(16,block=4)", "muppet(8,block=3,exponent=4)", "muppet(2,block=channel)", "hif8",
     "mx9", "mx6", "mx4", "hif4", "block(e2m1,5,scale=e8m0,rule=pairs)", "block(fixed(8,6),3,exponent=4,rule=pairs)",
-    "block(int8,32,exponent=8,rule=pairs,target=100)", "q4_0", "q4_1",
+    "block(int8,32,exponent=8,rule=pairs,target=100)", "q4_0", "q4_1", "q4_k", "q5_k", "q6_k",
+    "block(uint(3),32,scale=bf16,rule=ggml-1k)", "block(int(5),16,scale=e5m2,rule=ggml-0k)",
     "group(uint(5),block=3x5,scale=e5m2,rule=ggml-1)", "group(int8,block=row,rule=asymmetric)",
     "group(uint4,block=tensor,rule=asymmetric)", "group(int8,block=channel,scale=bf16,rule=asymmetric)",
     "group(uint4,block=5,rule=minmax)", "group(uint4,block=5)", "group(uint8,block=row,scale=e5m2,rule=reciprocal)",
@@ -491,7 +492,8 @@ int case_given(const block_case *c, fpemu_given *given)
     }
     const int takes = t->blocks <= MOST && rule != FPEMU_SCALING_NONE && rule != FPEMU_SCALING_S2FP8 &&
                       rule != FPEMU_SCALING_PAIRS && rule != FPEMU_SCALING_HIF4 && !(powers && f->correct) &&
-                      !(rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0);
+                      !(rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0) &&
+                      rule != FPEMU_SCALING_GGML_1K && rule != FPEMU_SCALING_GGML_0K;
     ref_free(t);
     return takes;
 }
