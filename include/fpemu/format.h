@@ -96,8 +96,16 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_GGML_1 = 23,      /* s = (max - min) / M, min is added to y: ggml's Q4_1, Q5_1 */
     FPEMU_SCALING_GGML_0 = 24,      /* s = x / lowest, x the element of the largest magnitude: ggml's Q4_0, Q5_0 */
     FPEMU_SCALING_EDEN = 25,        /* as nvfp4, corrected over some blocks, then rounded by sr (Quartet II) */
-    FPEMU_SCALING_COUNT = 26
+    FPEMU_SCALING_GGML_1K = 26,     /* as ggml-1 by a search, in multiples of two numbers of 256 elements: Q4_K, Q5_K */
+    FPEMU_SCALING_GGML_0K = 27,     /* as ggml-0 by a search, in multiples of a number of 256 elements: Q6_K */
+    FPEMU_SCALING_COUNT = 28
 } fpemu_scaling;
+
+/* Whether neighbouring blocks share a correction or a super-block: results then go to another array than x, and a part
+ * of a tensor has whole lines. */
+#define FPEMU_CORRECTED(format)                                                                                        \
+    ((format)->scaling == FPEMU_SCALING_EDEN || (format)->scaling == FPEMU_SCALING_GGML_1K ||                          \
+     (format)->scaling == FPEMU_SCALING_GGML_0K)
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
 typedef enum fpemu_block {
@@ -254,7 +262,10 @@ typedef enum fpemu_name {
     FPEMU_NAME_Q4_1 = 46,
     FPEMU_NAME_Q5_0 = 47,
     FPEMU_NAME_Q5_1 = 48,
-    FPEMU_NAME_COUNT = 49 /* one more than the last */
+    FPEMU_NAME_Q4_K = 49,
+    FPEMU_NAME_Q5_K = 50,
+    FPEMU_NAME_Q6_K = 51,
+    FPEMU_NAME_COUNT = 52 /* one more than the last */
 } fpemu_name;
 
 /* Where a text went wrong. */

@@ -875,10 +875,12 @@ static APART void block_choose_scale(const block_job *j, block_part *p, const co
     }
 }
 
-/* What blocks that share a correction have in common: which they are, and both sums. */
+/* What blocks that share a correction have in common: which they are, and both sums; or what those of a super-block
+ * have by themselves. */
 typedef struct block_group {
-    uint64_t first;
+    uint64_t first, count;
     realw squares, products;
+    core_super_part part[CORE_SUPER_MOST];
 } block_group;
 
 /* Adds n errors each of `count` blocks, or pieces of blocks, to their sums. Each sum is a chain: eight run at a time. */
@@ -917,7 +919,7 @@ static void block_correction_sums(const block_job *j, size_t n, size_t count, co
     block_add_errors(n, count, p, products);
 }
 
-/* Finds the sums of the blocks that the block of *p is corrected with, unless *g has them. */
+/* Finds what the block of *p has in common with others, unless *g has it. */
 static APART void block_find_group(const block_job *j, const block_part *p, block_group *g)
 {
     const uint64_t along = p->block % j->walk.across, before = along % j->block->corrected;
@@ -926,6 +928,7 @@ static APART void block_find_group(const block_job *j, const block_part *p, bloc
     if (g->first == p->block - before)
         return;
     g->first = p->block - before;
+    g->count = count;
     for (uint64_t k = 0; k < count; k++) {
         core_place place;
         core_scale s;
@@ -933,6 +936,13 @@ static APART void block_find_group(const block_job *j, const block_part *p, bloc
         if (j->call->compact)
             place.x = p->place.x + (int64_t)((k - before) * j->walk.tile_length);
         const core_extremes e = block_extremes_between(j, &place, 0, place.elements);
+        if (core_rule_is_super(j->block->rule)) {
+            memset(g->part + k, 0, sizeof *g->part);
+            block_take(j, &place, 0, (size_t)place.elements, x);
+            if (!e.nonfinite)
+                g->part[k] = core_super_find(j->block, (unsigned)place.elements, x);
+            continue;
+        }
         core_scale_candidate(j->block, &e, 0, &s);
         if (s.kind != CORE_SCALE_DIVIDE)
             continue; /* there is nothing to add */
@@ -1000,9 +1010,14 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
         core_scale_candidate(j->block, e, 0, s);
     if (j->block->candidates > 1 && !j->given)
         block_choose_scale(j, p, e);
-    if (j->block->corrected && e->amax && !j->given) {
+    const int is_super = core_rule_is_super(j->block->rule);
+    if (j->block->corrected && (e->amax || is_super) && !j->given) {
         block_find_group(j, p, g);
-        core_scale_correct(j->block, g->squares, g->products, fpemu_element_bits(call->rounding, p->place.first), s);
+        if (is_super)
+            core_super_scale(j->block, g->part, (unsigned)g->count, (unsigned)(p->block - g->first), e->amax, s);
+        else
+            core_scale_correct(j->block, g->squares, g->products, fpemu_element_bits(call->rounding, p->place.first),
+                               s);
     }
     if (core_rule_levels(j->block->rule))
         block_find_levels(j, &p->place, e->amax, s);
@@ -1043,7 +1058,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
     /* where the block's elements begin in a compact x */
     uint64_t compact = j->lines ? (begin - j->call->first) / j->walk.across * j->walk.length : 0;
     uint64_t again = 0;
-    block_group group = {UINT64_MAX, 0, 0};
+    block_group group = {.first = UINT64_MAX};
     for (uint64_t v = begin; v < end; v++) {
         block_part p;
         core_extremes e = j->whole;
@@ -1222,7 +1237,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
     const int parts = j->call->compact ? 1 : thread_count((size_t)(together ? full : most));
     block_part p;
-    block_group group = {UINT64_MAX, 0, 0};
+    block_group group = {.first = UINT64_MAX};
     const block_slice s = {j, &p, first, end, parts, together};
     if (!together) {
         block_run_slices(&s);

@@ -101,7 +101,7 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
         return REASON_SCALAR_COMPAT;
     if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
         return REASON_POSIT_MODE;
-    if (f->scaling && (core_corrected(f) || (core_candidates(f) > 1 && !core_rule_chooses(f->scaling)))) {
+    if (f->scaling == FPEMU_SCALING_EDEN || (f->scaling && core_candidates(f) > 1 && !core_rule_chooses(f->scaling))) {
         if (r->compat)
             return REASON_BLOCK_COMPAT;
         if (FPEMU_MODE_DRAWS(r->mode))

@@ -117,10 +117,8 @@ fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, in
     if (!format)
         return FPEMU_ERROR_NULL;
     memset(format, 0, sizeof *format);
-    if (!fpemu_set_p3109(format, k, p, is_signed != 0, has_infinity, &problem)) {
-        memset(format, 0, sizeof *format);
+    if (!fpemu_set_p3109(format, k, p, is_signed != 0, has_infinity, &problem))
         return FPEMU_ERROR_FORMAT;
-    }
     return fpemu_format_complete(format);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/reach.h"
 #include "core/round.h"
+#include "core/scale.h"
 
 static double not_a_number(void)
 {
@@ -94,7 +95,12 @@ double fpemu_format_bits_per_element(const fpemu_format *format)
     fpemu_environment_enter(&environment);
     const double tile = format->block == FPEMU_BLOCK_TILE ? format->block_rows : 1.0;
     const double block = tile * format->block_length; /* 0: as many elements as there come */
-    const double bits = format->bits + (block > 0 ? fpemu_scale_bits(format) / block : 0);
+    double scale = fpemu_scale_bits(format);
+    if (core_rule_is_super(format->scaling)) { /* its numbers are in the code of each of its blocks */
+        const int own = format->scale_exponent_bits + format->scale_mantissa_bits + format->scale_signed;
+        scale -= own * (core_rule_order(format->scaling) ? 2 : 1) * (1 - 1.0 / core_corrected(format));
+    }
+    const double bits = format->bits + (block > 0 ? scale / block : 0);
     fpemu_environment_leave(&environment);
     return bits;
 }

@@ -64,6 +64,11 @@ def test_eden_draws_other_bits_in_every_call_of_a_layer():
         assert torch.equal(part, y[start:start + 4])
     refuses(ValueError, lambda: ft.quantize(w[:4], eden, whole=[8, 256], start=[0, 0]), "range")
     refuses(ValueError, lambda: ft.quantize(w[:, :128], eden, whole=[8, 256], start=[0, 0]), "two parts")
+    rows = "nvfp4(outer=row)"
+    part = ft.quantize(w[4:], rows, whole=[8, 256], start=[4, 0])
+    assert torch.equal(part, ft.quantize(w, rows)[4:])
+    refuses(ValueError, lambda: ft.quantize(w[:, :128], rows, whole=[8, 256], start=[0, 0], range=ft.measure(w, rows)),
+            "two parts")
 
 
 # ------------------------------------------------------------------------------------------------ linear

@@ -121,14 +121,12 @@ static size_t place_in_spec(const char *spec, const table *t, size_t position)
 static const char *why_not(const char *spec)
 {
     static const char sum[] = "keeps the sum of each block, for products, beside the scale of q8_0";
-    static const char scaled_scales[] = "scales the scales of its blocks, in super-blocks of 256, and formats here "
-                                        "have one level of them";
+    static const char other_search[] = "finds its scales, in super-blocks of 256, as no rule here does";
     static const char search[] = "finds its scales by a search over a table, and rules here are formulas";
     static const struct {
         const char *name, *why;
-    } words[] = {{"q8_1", sum},           {"q2_k", scaled_scales}, {"q3_k", scaled_scales},
-                 {"q4_k", scaled_scales}, {"q5_k", scaled_scales}, {"q6_k", scaled_scales},
-                 {"q8_k", scaled_scales}, {"iq4_nl", search},      {"iq4_xs", search}};
+    } words[] = {{"q8_1", sum},          {"q2_k", other_search}, {"q3_k", other_search},
+                 {"q8_k", other_search}, {"iq4_nl", search},     {"iq4_xs", search}};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].name);
         if (strncasecmp(spec, words[i].name, length) == 0 && (spec[length] == '\0' || spec[length] == '_'))
