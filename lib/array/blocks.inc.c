@@ -19,12 +19,9 @@ static void element_plan_make(element_plan *e, const fpemu_format *f, const fpem
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
         memset(&e->plan, 0, sizeof e->plan);
-        e->one_by_one = e->two_steps = e->table.narrow = 0;
+        e->one_by_one = e->two_steps = 0;
+        core_codebook_make(&e->table, f, r);
         e->table.values = fpemu_table_values(f);
-        e->table.length = f->codebook_length;
-        e->table.mode = (uint8_t)core_mode(r);
-        e->table.n = r->bits ? r->bits : 32;
-        e->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
     core_plan_make(&e->plan, f, r, to_code);
@@ -83,7 +80,7 @@ static int block_is_fast(const element_plan *e)
 }
 
 /* P of n numbers t; `counted`: the values on the grid without ends too (all ones: beyond an end, where there is no
- * grid). q: the integers of affine formats, and indices of codebooks. */
+ * grid). q: the integers of affine formats, and codes of codebooks. */
 static void block_element_run(const block_element *e, const kernels *k, size_t n, const realw *t, const uint32_t *r,
                               int counted, uintw *grid, realw *rounded, int64_t *q)
 {
@@ -1482,7 +1479,7 @@ static void block_job_wide(block_job *j, const fpemu_format *f)
         fpemu_rounding rounding;
         element_rounding(f, j->call->rounding, &rounding);
         element_plan_make64(&j->wide_plan, f, &rounding, j->p->codes);
-        j->wide_plan.table.narrow = 1;
+        j->wide_plan.table.flags |= CORE_CODEBOOK_NARROW;
         block_element_begin64(&j->wide, &j->wide_plan, j->counted);
     }
 }

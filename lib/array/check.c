@@ -53,7 +53,7 @@ static core_reason check_format(const fpemu_format *f, int carrier, const fpemu_
     if (f->kind == FPEMU_KIND_POSIT && (f->bits < 2 || f->bits > 32 || f->exponent_bits > 5))
         return REASON_FIELDS;
     if (f->kind == FPEMU_KIND_CODEBOOK ? f->codebook_length < 2 || f->codebook_length > 65536 || f->bits > 16 ||
-                                             f->codebook > FPEMU_CODEBOOK_UDYNAMIC || !fpemu_table_values(f)
+                                             f->codebook > FPEMU_CODEBOOK_CODES || !fpemu_table_values(f)
                                        : f->codebook || f->codebook_length || f->table_word)
         return REASON_FIELDS;
     if (f->scaling && !fpemu_blocks_are_sane(f, scale, own))

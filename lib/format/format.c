@@ -3,7 +3,10 @@
 #include "format.h"
 
 #include "blocking.h"
+#include "codebook.h"
 #include "core/port.h"
+#include "core/reach.h"
+#include "environment.h"
 #include "scalar.h"
 
 #include <string.h>
@@ -16,7 +19,7 @@ static fpemu_format parameters_of(const fpemu_format *f)
     memcpy(&p, f, offsetof(fpemu_format, precision)); /* where those of scalar formats end */
     p.codebook = f->codebook;
     p.codebook_length = f->codebook_length;
-    if (f->kind == FPEMU_KIND_CODEBOOK && f->codebook == FPEMU_CODEBOOK_CUSTOM)
+    if (f->kind == FPEMU_KIND_CODEBOOK && fpemu_has_own_table(f))
         p.table = f->table;
     fpemu_copy_blocked(&p, f);
     return p;
@@ -114,10 +117,8 @@ fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, in
     if (!format)
         return FPEMU_ERROR_NULL;
     memset(format, 0, sizeof *format);
-    if (!fpemu_set_p3109(format, k, p, is_signed != 0, has_infinity, &problem)) {
-        memset(format, 0, sizeof *format);
+    if (!fpemu_set_p3109(format, k, p, is_signed != 0, has_infinity, &problem))
         return FPEMU_ERROR_FORMAT;
-    }
     return fpemu_format_complete(format);
 }
 
@@ -173,6 +174,29 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
     format->kind = FPEMU_KIND_CODEBOOK;
     format->codebook_length = length;
     format->table = values;
+    return fpemu_format_complete(format);
+}
+
+fpemu_status fpemu_format_codes(fpemu_format *format, uint32_t length, const float *values, float *memory)
+{
+    if (!format)
+        return FPEMU_ERROR_NULL;
+    memset(format, 0, sizeof *format);
+    if (!values || !memory)
+        return FPEMU_ERROR_NULL;
+    fp_environment environment;
+    core_reach e;
+    fpemu_environment_enter(&environment);
+    const int sorted = length >= 2 && length <= 65536 && core_reach_array(&e, values, length, sizeof *values) &&
+                       core_reach_array(&e, memory, FPEMU_CODES_MEMORY(length), sizeof *memory) &&
+                       fpemu_sort_codes(length, values, memory);
+    fpemu_environment_leave(&environment);
+    if (!sorted)
+        return FPEMU_ERROR_FORMAT;
+    format->kind = FPEMU_KIND_CODEBOOK;
+    format->codebook = FPEMU_CODEBOOK_CODES;
+    format->codebook_length = length;
+    format->table = memory;
     return fpemu_format_complete(format);
 }
 

@@ -67,7 +67,7 @@ uint64_t fpemu_format_value_count(const fpemu_format *format)
     if (format->kind == FPEMU_KIND_POSIT)
         return fpemu_ones(format->bits);
     if (format->kind == FPEMU_KIND_CODEBOOK)
-        return format->codebook_length;
+        return fpemu_table_count(format);
     return fpemu_ones(format->bits) + !format->symmetric;
 }
 
@@ -76,7 +76,7 @@ uint64_t fpemu_format_nan_count(const fpemu_format *format)
     if (!fpemu_is_format(format))
         return 0;
     if (format->kind == FPEMU_KIND_CODEBOOK)
-        return fpemu_ones(format->bits) + 1 - format->codebook_length;
+        return fpemu_table_nan_count(format);
     if (format->kind != FPEMU_KIND_FLOAT)
         return (uint64_t)format->has_nan + format->symmetric; /* the code that symmetric formats leave out */
     switch (format->specials) {
@@ -157,7 +157,7 @@ static uint64_t hif8_code(const fpemu_format *f, uint64_t k)
 static uint64_t code_at(const fpemu_format *f, uint64_t i)
 {
     if (f->kind == FPEMU_KIND_CODEBOOK)
-        return i;
+        return fpemu_table_code(f, i);
     if (f->kind != FPEMU_KIND_FLOAT) /* two's complement, so the codes count upward from the lowest */
         return (f->lowest_code + i) & fpemu_ones(f->bits);
     const uint64_t positive = positive_count(f), skipped = fpemu_smallest_code(f) - f->has_zero;

@@ -85,7 +85,7 @@ static enum gemm_path step_path(const gemm_call *c)
     const fpemu_gemm_spec *const spec = c->targets.spec;
     const fpemu_accumulator *const s = &spec->sum;
     if (d->chained)
-        return c->counted || d->chunk || !is_binary32(&s->inner) ? PATH_REFERENCE : PATH_NATIVE32;
+        return c->counted || d->chunk || !is_binary32(&s->inner) ? PATH_FAST : PATH_NATIVE32;
     /* counted: a NaN that an infinite number times a scale makes is none that came */
     const int infinite =
         s->outer.format.has_infinity || (c->counted && (spec->a.format.has_infinity || spec->b.format.has_infinity));

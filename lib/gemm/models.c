@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* models.c - tiles by the reference, core/dot_models.h, output by output: targets that call a NaN an error, a dot
- * product alone, integers past binary64, chains that steps.inc.c has not, and what is counted of integers, of chains and
- * of sums that binary64 arithmetic has not the bits for. */
+ * product alone, integers past binary64, and what is counted of integers and of sums that binary64 arithmetic has not
+ * the bits for. */
 #include "models.h"
 #include "operands.h"
 
@@ -101,6 +101,10 @@ void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_
     const ptrdiff_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     const core_dot_line row = {&a, 1, NULL}, column = {&b, 1, NULL};
     const size_t whole = d->model == FPEMU_MODEL_FUSED ? SLAB_FEW / core_dot_period(d) * core_dot_period(d) : SLAB_FEW;
+    const int at_once = path <= PATH_FAST && d->model == FPEMU_MODEL_SEQUENTIAL && !d->product.given &&
+                        d->inner.by_binary64 && call->targets.inner.form == SUM_NEAREST;
+    double wide[2][SLAB_FEW];
+    const double *const left = carrier == 32 ? wide[0] : a.d, *const right = carrier == 32 ? wide[1] : b.d;
     reference_state t;
     begin(d, 0, d->start_from_c ? load(carrier, result) : 0, NULL, &t);
     float s = (float)t.sum.s;
@@ -110,13 +114,17 @@ void fpemu_reference_alone(const gemm_call *call, const core_dot *d, const core_
         const char *const from_y = (const char *)y->p + (ptrdiff_t)at * y->step_row * size;
         fpemu_operand_line(call, &call->rows, from_x, x->step_column, n, &a);
         fpemu_operand_line(call, &call->lanes, from_y, y->step_row, n, &b);
+        if (at_once && carrier == 32) {
+            k->widen(n, a.f, wide[0]);
+            k->widen(n, b.f, wide[1]);
+        }
         if (path == PATH_NATIVE32)
             k->mac_binary32(n, 1, a.f, 0, b.f, 1, &s);
         else if (path == PATH_BINARY32)
             k->mac32[call->product_form][call->inner_form](&call->product32, &call->inner32, n, 1, a.f, b.f, 1, &s);
         else if (path == PATH_NATIVE64)
             k->mac_binary64(n, 1, a.d, b.d, 1, &t.sum.s);
-        else
+        else if (!at_once || !k->loops64->sum_alone(&d->inner.plan, n, left, right, &t.sum.s))
             advance(d, row, column, at, at + n, 0, NULL, &t);
     }
     if (path == PATH_NATIVE32 || path == PATH_BINARY32)

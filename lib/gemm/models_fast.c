@@ -66,43 +66,51 @@ static int operate_fast(const kernels *k, const gemm_target *g, size_t n, const 
     return !c || k->loops64->sum[SUM_GIVEN](&g->rule->plan, n, &t, NULL, y, c, swamped, skipped);
 }
 
-/* y = g(v * w + u * f) on the lanes of row r of the tile, rounding number t; y may be an operand. sum: an addition that
- * changes nothing is counted. */
-static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const dot_terms *a, int sum, double *y)
+/* y = g(v * w + u * f) on n lanes, with random bits r; y may be an operand. sum: an addition that changes nothing is
+ * counted. */
+static void operate_lanes(gemm_tile *w, const gemm_target *g, size_t n, const uint32_t *r, const dot_terms *a, int sum,
+                          double *y)
 {
     const kernels *const k = w->call->k;
-    const size_t n = w->lanes;
     core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
-    uint32_t bits[DOT_LANES];
-    if (g->rule->stochastic) {
-        fpemu_rounding numbered = *g->rounding;
-        numbered.stream = core_dot_stream(numbered.stream, t);
-        fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), n, bits);
-    }
-    const int wide = a->wide || !g->rule->by_binary64;
+    const int wide = a->wide || !g->rule->by_binary64, flushes = g->rule->flushed > 0;
+    dot_terms t = *a;
+    t.flushed = g->rule->flushed;
     /* sums without a product go so whatever they are of */
     const int at_once =
         k->loops64->sum[g->form] && (!wide || !a->w || g->form == SUM_NATIVE) && (!a->f || g->rule->narrow);
     const int fast =
-        g->is_short && (!tally || g->within) &&
+        g->is_short && !flushes && (!tally || g->within) &&
         (!wide || (!a->f && FLT_EVAL_METHOD == 0 && k->has_fma && k->loops64->odd[0][FPEMU_OPERATION_FMA]));
     if (!at_once && !fast) {
-        operate_slowly(g->rule, n, a, bits, sum, tally, NULL, y);
+        operate_slowly(g->rule, n, a, r, sum, tally, NULL, y);
         return;
     }
     core_counts *const c = tally ? &tally->c : NULL;
     uint64_t *const swamped = tally && sum ? &tally->swamped : NULL, skipped[DOT_LANES];
     double result[DOT_LANES], *const to = tally ? result : y; /* y may be an operand */
-    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, a, bits, to, c, swamped, skipped)
-                            : operate_fast(k, g, n, a, wide, bits, to, c, swamped, skipped);
+    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, &t, r, to, c, swamped, skipped)
+                            : operate_fast(k, g, n, a, wide, r, to, c, swamped, skipped);
     if (!tally)
         return;
     tally->roundings += n;
     for (size_t i = 0; i < n && !all; i++)
         tally->roundings -= skipped[i] != 0; /* which counts itself */
     if (!all)
-        operate_slowly(g->rule, n, a, bits, sum, tally, skipped, result);
+        operate_slowly(g->rule, n, a, r, sum, tally, skipped, result);
     memcpy(y, result, n * sizeof *y);
+}
+
+/* The same on the lanes of row r of the tile, rounding number t. */
+static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const dot_terms *a, int sum, double *y)
+{
+    uint32_t bits[DOT_LANES];
+    if (g->rule->stochastic) {
+        fpemu_rounding numbered = *g->rounding;
+        numbered.stream = core_dot_stream(numbered.stream, t);
+        fpemu_random_fill(w->call->k, &numbered, numbered.offset + tile_index(w, r), w->lanes, bits);
+    }
+    operate_lanes(w, g, w->lanes, bits, a, sum, y);
 }
 
 /* --------------------------------------------------------------------------------------------------- models */
@@ -166,19 +174,61 @@ void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inne
         inner[i] = 0;
 }
 
+/* Whether add_rows takes the sums' form. */
+static int has_rows(const gemm_target *g)
+{
+    return g->form == SUM_NEAREST && g->rule->by_binary64;
+}
+
+/* Adds nk rows of products, of row number k of a slab on and `every` that, to sums s; they are not rounded. */
+static void add_rows(gemm_tile *w, size_t nk, size_t k, size_t every, const double *x, const double *y, double *s)
+{
+    const gemm_target *const g = &w->call->targets.inner;
+    const size_t n = w->lanes, step = step_of_x(w), each = w->call->paired;
+    core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
+    dot_terms t = {.v = x + k * step,
+                   .w = y + k * w->ld,
+                   .step_v = every * step,
+                   .step_w = every * w->ld,
+                   .flushed = g->rule->flushed,
+                   .one = !each};
+    for (size_t i = 0, done; i < n; i += done) {
+        done = !has_rows(g) ? 0
+                            : w->call->k->loops64->sum_rows(&g->rule->plan, nk, n - i, &t, s + i,
+                                                            tally ? &tally->c : NULL, tally ? &tally->swamped : NULL);
+        if (tally)
+            tally->roundings += nk * done;
+        const size_t left = n - i - done, few = left < SUM_GROUP || !has_rows(g) ? left : SUM_GROUP;
+        dot_terms row = {.v = t.v + each * done, .w = t.w + done, .u = s + i + done, .one = t.one};
+        for (size_t l = 0; l < nk && few; l++, row.v += t.step_v, row.w += t.step_w)
+            operate_lanes(w, g, few, NULL, &row, 1, s + i + done);
+        done += few;
+        t.v += each * done;
+        t.w += done;
+    }
+}
+
 void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y)
 {
     const gemm_targets *targets = &w->call->targets;
     const core_dot *d = &targets->dot;
     const unsigned given = d->product.given;
     double *s = sums_of(w, r), *sum = d->chunk ? second_of(w, r) : s, room[DOT_LANES];
-    for (uint64_t k = k0; k < k0 + nk; k++, x += step_of_x(w), y += w->ld) {
-        const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0);
-        dot_terms p = product_terms(w, r, t, x, y, room);
-        p.u = sum;
-        operate(w, &targets->inner, r, t + given, &p, 1, sum);
-        if (core_dot_chunk_ends(d, k))
-            fpemu_fast_chunk(w, r, (size_t)k, t + given + 1, sum, s);
+    const int at_once = !given && has_rows(&targets->inner);
+    uint64_t rows;
+    for (uint64_t k = k0; k < k0 + nk; k += rows, x += rows * step_of_x(w), y += rows * w->ld) {
+        const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0), left = k0 + nk - k;
+        const uint64_t of_chunk = d->chunk ? d->chunk - k % d->chunk : left;
+        rows = !at_once ? 1 : left < of_chunk ? left : of_chunk;
+        if (at_once) {
+            add_rows(w, (size_t)rows, 0, 1, x, y, sum);
+        } else {
+            dot_terms p = product_terms(w, r, t, x, y, room);
+            p.u = sum;
+            operate(w, &targets->inner, r, t + given, &p, 1, sum);
+        }
+        if (core_dot_chunk_ends(d, k + rows - 1))
+            fpemu_fast_chunk(w, r, (size_t)(k + rows - 1), t + rows + given, sum, s);
     }
 }
 
@@ -299,7 +349,7 @@ void fpemu_fast_steps(gemm_call *c)
     s->reach = d->late ? 0x1p896 : 1;
     s->exact = d->exact;
     const fpemu_format *const f = &c->targets.spec->sum.inner.format;
-    if (c->counted || f->emin != -126 || f->emax != 127 || f->mantissa_bits < 1)
+    if (f->emin != -126 || f->emax != 127 || f->mantissa_bits < 1)
         return;
     s->rounding = d->inner.plan.mode == FPEMU_MODE_RTZ ? STEP_CUT : f->mantissa_bits == 23 ? STEP_NEAREST : STEP_APART;
     s->grid = core_value64(core_power64(-126 - (int)f->mantissa_bits));
@@ -344,12 +394,12 @@ static int takes_nan(const gemm_tile *w, size_t i, const dot_step *s, double d)
     return nan;
 }
 
-/* The results y of a step at product k, of its sums t, which exact ones are to odd: counted, and by the reference where
- * binary64 has not all of the products' sum. */
-static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const double *t, const uint64_t *lost,
-                     uint64_t swamped, double *y)
+/* The results y of a step at product k: counted, and by the reference where binary64 has not all of the products' sum. */
+static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const uint64_t *lost, uint64_t swamped,
+                     double *y)
 {
     const gemm_call *const c = w->call;
+    const double *const t = s->sums;
     const dot_terms sums = {.v = s->exact ? s->near : t, .odd = t};
     const size_t n = w->lanes;
     core_dot_tally *const tally = c->counted ? &w->tally : NULL;
@@ -379,6 +429,37 @@ static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d,
     }
 }
 
+/* Chains of fused multiply-adds, one of which begins with d unless d joins late; they join in pairs. */
+static void advance_chains(gemm_tile *w, const dot_step *s, double *d)
+{
+    const gemm_target *const g = &w->call->targets.inner;
+    const size_t bytes = w->lanes * sizeof *d;
+    double chain[8][LANES_FEW];
+    for (size_t way = 0; way < s->ways; way++) {
+        memset(chain[way], 0, sizeof chain[way]);
+        if (way == 0 && !(s->late > 0))
+            memcpy(chain[0], d, bytes);
+        for (size_t t = way, rows; t < s->terms; t += rows * s->ways) {
+            const size_t k = s->place[t];
+            for (rows = 1; t + rows * s->ways < s->terms && s->place[t + rows * s->ways] == k + rows * s->ways; rows++)
+                if (k + rows * s->ways >= s->have)
+                    break;
+            if (k < s->have)
+                add_rows(w, rows, k, s->ways, s->x, s->y, chain[way]);
+        }
+    }
+    for (size_t gap = 1; gap < s->ways; gap *= 2)
+        for (size_t way = 0; way < s->ways; way += 2 * gap) {
+            const dot_terms both = {.v = chain[way], .u = chain[way + gap]};
+            operate_lanes(w, g, w->lanes, NULL, &both, 1, chain[way]);
+        }
+    const dot_terms both = {.v = chain[0], .u = d};
+    if (s->late > 0)
+        operate_lanes(w, g, w->lanes, NULL, &both, 1, d);
+    else
+        memcpy(d, chain[0], bytes);
+}
+
 void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
                       const double *py, double most)
 {
@@ -388,11 +469,12 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     const size_t period = (size_t)core_dot_period(dot), end = (nk + period - 1) / period * period, n = w->lanes;
     const double plus = dot->late || dot->exact ? -0.0 : 0; /* a zero is +0 */
     double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW];
-    double result[LANES_FEW], near[LANES_FEW];
+    double result[LANES_FEW], whole[LANES_FEW], near[LANES_FEW];
     uint64_t lost[LANES_FEW], swamped;
     dot_step step = c->step;
     step.x = x;
     step.y = y;
+    step.sums = whole;
     step.near = near;
     step.powers_x = px;
     step.powers_y = py;
@@ -401,14 +483,18 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     step.special = (uint8_t)!(most < (dot->late ? 0x1p128 : (double)INFINITY));
     for (size_t k = 0; k < end; k += dot->block) {
         step.place = c->place + k;
-        c->k->loops64->step[c->paired][c->counted](&step, n, d, t, lost, &swamped);
-        if (step.rounding == STEP_APART)
-            c->k->loops64->round[p->rule][p->mode](p, n, t, NULL, result);
-        double *const results = step.rounding == STEP_APART ? result : t;
-        if (c->counted || (dot->exact && swamped))
-            end_step(w, &step, k, d, t, lost, swamped, results);
-        for (size_t i = 0; i < n; i++)
-            d[i] = plus + results[i];
+        if (dot->chained) {
+            advance_chains(w, &step, d);
+        } else {
+            c->k->loops64->step[c->paired][c->counted](&step, n, d, t, lost, &swamped);
+            if (step.rounding == STEP_APART)
+                c->k->loops64->round[p->rule][p->mode](p, n, t, NULL, result);
+            double *const results = step.rounding == STEP_APART ? result : t;
+            if (c->counted || (dot->exact && swamped))
+                end_step(w, &step, k, d, lost, swamped, results);
+            for (size_t i = 0; i < n; i++)
+                d[i] = plus + results[i];
+        }
         if (dot->chunk && ((k0 + k + dot->block) % dot->chunk == 0 || (k + dot->block == end && k0 + nk == dot->depth)))
             fpemu_fast_chunk(w, r, k0 + k, (k0 + k) / dot->chunk, d, s);
     }

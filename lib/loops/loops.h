@@ -20,6 +20,8 @@
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
 #define DOT_LANES 128
+/* Lanes that sum_rows takes together, at most. */
+#define SUM_GROUP 32
 
 /* Short forms of rounding to nearest in binary32: none at all, full range of core/round_fast.h, shifter with any
  * ends, and shifter on signed numbers with infinity or the largest value past the end. */
@@ -121,17 +123,19 @@ typedef struct dot_step {
     double reach;                     /* 2^1024 over what counts as infinite */
     double grid;                      /* the smallest step of a result that is cut, */
     uint64_t keep;                    /* and the bits that stay of other results */
-    double *near;                     /* exact sums, counted: binary64's nearest */
+    double *sums, *near;              /* counted: what results are rounded from; of exact sums binary64's nearest */
     uint8_t rounding, exact, special; /* enum step_rounding; special: a product may not be finite */
 } dot_step;
 
 /* Vectors of an operation: v * w + u * f; w or f = NULL is 1, u = NULL is nothing at all. */
 typedef struct dot_terms {
     const double *v, *w, *u, *f;
-    const double *odd; /* SUM_GIVEN: the results, rounded to odd */
-    uint8_t one;       /* v is one number, which all lanes take */
-    uint8_t wide;      /* v * w may have more bits than binary64 */
-    uint8_t near;      /* a sum of two results: binary64's nearest tells them (Figueroa 1995) */
+    const double *odd;     /* SUM_GIVEN: the results, rounded to odd */
+    size_t step_v, step_w; /* sum_rows: from those of a row to those of the next */
+    double flushed;        /* what is less before its rounding becomes zero */
+    uint8_t one;           /* v is one number, which all lanes take */
+    uint8_t wide;          /* v * w may have more bits than binary64 */
+    uint8_t near;          /* a sum of two results: binary64's nearest tells them (Figueroa 1995) */
 } dot_terms;
 
 /* How they are rounded: to nearest, where adding a number and taking it away again does it; by random bits; to binary64,

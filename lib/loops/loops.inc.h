@@ -60,8 +60,8 @@ typedef struct carrier_loops {
     void (*join)(int b, size_t n, const uint8_t *codes, unsigned char *bytes);
     void (*part)(int b, size_t n, const unsigned char *bytes, uint8_t *codes);
 #else
-    /* one step's result t, where it is counted or STEP_APART before the rounding; by whether x has a number for each lane,
-     * and whether it is counted: lost is not 0 in lanes that lost bits, swamped how many terms came to nothing. Where
+    /* one step's result t, where STEP_APART before the rounding; by whether x has a number for each lane, and whether it
+     * is counted: then s->sums and s->near are filled, lost is not 0 in lanes that lost bits, swamped how many terms came to nothing. Where
      * the sum is exact, lost is not 0 in lanes whose t is to be made otherwise, and swamped not 0 if there are any. */
     void (*step[2][2])(const dot_step *s, size_t n, const double *d, double *t, uint64_t *lost, uint64_t *swamped);
     /* y = t's terms rounded by plan p, by the form of its target; r: random bits; all arrays have whole vectors. Where c
@@ -69,6 +69,12 @@ typedef struct carrier_loops {
      * ends and the like: 0 where there are such, told in skipped; without it then no lane counts. SUM_GIVEN: y is given */
     int (*sum[SUM_FORMS])(const core_plan64 *p, size_t n, const dot_terms *t, const uint32_t *r, double *y,
                           tile_counts *c, uint64_t *swamped, uint64_t *skipped);
+    /* SUM_NEAREST: the products of `rows` rows, of v and w alone, added to n sums s, counted where c is not NULL. How many
+     * lanes are done; the next have results that are not counted here, and are as they were */
+    size_t (*sum_rows)(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, double *s, tile_counts *c,
+                       uint64_t *swamped);
+    /* the same of n products of x and w added to one sum; 0 and nothing done where some results are not normal numbers */
+    int (*sum_alone)(const core_plan64 *p, size_t n, const double *x, const double *w, double *s);
 #endif
 
     /* Blocked formats; blocks.inc.c says what each does. */

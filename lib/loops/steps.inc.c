@@ -42,7 +42,7 @@ static int loop_chains(const dot_step *s, size_t places, size_t n, const float *
         for (size_t k = 0; k < places; k += s->terms) {
             for (size_t way = 0; way < s->ways; way++) {
                 simd_real sum[STEP_VECTORS];
-                STEP_EACH sum[v] = way || s->late ? zero : d[v];
+                STEP_EACH sum[v] = way || s->late > 0 ? zero : d[v];
                 for (size_t t = k + way; t < k + s->terms; t += s->ways) {
                     const size_t l = s->place[t];
                     if (l < s->have)
@@ -53,7 +53,7 @@ static int loop_chains(const dot_step *s, size_t places, size_t n, const float *
             for (size_t gap = 1; gap < s->ways; gap *= 2)
                 for (size_t way = 0; way < s->ways; way += 2 * gap)
                     STEP_EACH chain[way][v] = chain_add(s, chain[way][v], one, chain[way + gap][v], &doubt);
-            STEP_EACH d[v] = s->late ? chain_add(s, chain[0][v], one, d[v], &doubt) : chain[0][v];
+            STEP_EACH d[v] = s->late > 0 ? chain_add(s, chain[0][v], one, d[v], &doubt) : chain[0][v];
         }
         STEP_EACH simd_store(to + i + v * SIMD_LANES, d[v]);
     }
@@ -214,11 +214,16 @@ SIMD_FN void step_aligned(const dot_step *s, int each, int counted, size_t i, co
             s->late > 0 ? step_late(s, counted, old, tops, sums, c, v)
                         : (sum[0][v] + step_kept(counted, 1, simd_cut(term), term, c, v)) * step_inverse(unit);
         const simd_real some = simd_select(simd_differ(plain[v] - plain[v], zero), plain[v], result);
-        simd_store(t + i + v * SIMD_LANES, counted ? some : step_rounded(s, some));
+        if (counted) {
+            const simd_mask finite = simd_at_most(simd_magnitude(some), simd_all_real(DBL_MAX));
+            c->nothing[v] = (simd_bits)simd_keep(finite, (simd_real)c->nothing[v]);
+            simd_store(s->sums + i + v * SIMD_LANES, some);
+        }
+        simd_store(t + i + v * SIMD_LANES, step_rounded(s, some));
     }
 }
 
-/* The exact sum of d and the products, to odd, and s->near where it is counted; lost: not 0 where binary64 has not all of
+/* The exact sum of d and the products, and s->sums, to odd, and s->near where it is counted; lost: not 0 where binary64 has not all of
  * the products', or something in them is not finite. */
 SIMD_FN void step_exact(const dot_step *s, int each, int counted, size_t i, const double *d, double *t, step_losses *c)
 {
@@ -239,15 +244,22 @@ SIMD_FN void step_exact(const dot_step *s, int each, int counted, size_t i, cons
         }
     }
     STEP_EACH c->lost[v] = (simd_real)(rest[v] << 1);
-    if (counted)
-        STEP_EACH simd_store(s->near + i + v * SIMD_LANES, sum[v] + STEP_AT(d));
-    STEP_EACH simd_store(t + i + v * SIMD_LANES, step_rounded(s, step_odd(sum[v], STEP_AT(d))));
+    STEP_EACH
+    {
+        const simd_real odd = step_odd(sum[v], STEP_AT(d));
+        if (counted) {
+            simd_store(s->near + i + v * SIMD_LANES, sum[v] + STEP_AT(d));
+            simd_store(s->sums + i + v * SIMD_LANES, odd);
+        }
+        simd_store(t + i + v * SIMD_LANES, step_rounded(s, odd));
+    }
 }
 
 SIMD_FN void step_lanes(const dot_step *s, int each, int counted, size_t n, const double *d, double *t, uint64_t *lost,
                         uint64_t *swamped)
 {
-    uint64_t nothing = 0, none[STEP_LANES];
+    simd_bits nothing = simd_all(0);
+    uint64_t some = 0;
     for (size_t i = 0; i < n; i += STEP_LANES) {
         step_losses c;
         STEP_EACH c.lost[v] = simd_all_real(0);
@@ -259,14 +271,13 @@ SIMD_FN void step_lanes(const dot_step *s, int each, int counted, size_t n, cons
         if (s->exact || counted)
             STEP_EACH simd_store(lost + i + v * SIMD_LANES, c.lost[v]);
         if (s->exact)
-            STEP_EACH nothing |= (uint64_t)simd_any(simd_differ(c.lost[v], simd_all_real(0)));
-        if (!counted)
-            continue;
-        STEP_EACH simd_store(none + v * SIMD_LANES, (simd_real)c.nothing[v]);
-        for (size_t l = 0; l < STEP_LANES && i + l < n; l++)
-            nothing += isfinite(t[i + l]) ? none[l] : 0;
+            STEP_EACH some |= (uint64_t)simd_any(simd_differ(c.lost[v], simd_all_real(0)));
+        if (counted)
+            STEP_EACH nothing += c.nothing[v];
     }
-    *swamped = nothing;
+    for (int l = 0; l < SIMD_LANES && counted; l++)
+        some += nothing[l];
+    *swamped = some;
 }
 
 #define STEP_LOOP(name, each, counted)                                                                                 \

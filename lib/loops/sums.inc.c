@@ -12,7 +12,7 @@
 typedef struct sum_constants {
     simd_real least, end, past, normal, max; /* the smallest power of two that results stand at; their ends; ... */
     simd_bits keep, up, half;                /* from a power of two to the number that is added; to half a step */
-    int shift;
+    int cut;                                 /* so many bits of a normal number are discarded */
 } sum_constants;
 
 typedef struct sum_tally {
@@ -56,7 +56,7 @@ SIMD_FN simd_real sum_rounded(int form, const sum_constants *g, simd_real odd, c
     if (form == SUM_STOCHASTIC) {
         const simd_real C = simd_keep(simd_less(a, g->least), g->least), sum = a + C, lost = a - (sum - C);
         const simd_bits cut = simd_less_one_if(simd_less(lost, zero), (simd_bits)sum);
-        const simd_real y = (simd_real)((cut + (simd_load_random(r) >> g->shift)) & g->keep) - C;
+        const simd_real y = (simd_real)((cut + (simd_load_random(r) >> (CARRIER_BITS - g->cut))) & g->keep) - C;
         return sum_ended(g, y, simd_select(simd_differ(a, a), a, y), odd);
     }
     return sum_ended(g, a, sum_nearest(g, odd, sum_power(g, odd)), odd);
@@ -160,7 +160,13 @@ SIMD_FN void sum_lanes(int form, int counted, const sum_constants *g, size_t n, 
         SUM_EACH lost[v] = simd_less(zero, simd_magnitude(rest[v])); /* infinities have no rest, and NaN */
         SUM_EACH odd[v] = (simd_real)(((simd_bits)near[v] - (((simd_bits)near[v] ^ (simd_bits)rest[v]) >> 63)) | 1);
         SUM_EACH odd[v] = simd_select(lost[v], odd[v], near[v]);
-        SUM_EACH y[v] = sum_rounded(form, g, odd[v], r + i + v * SIMD_LANES);
+        SUM_EACH y[v] = sum_rounded(form, g, odd[v], form == SUM_STOCHASTIC ? r + i + v * SIMD_LANES : r);
+        if (t->flushed > 0)
+            SUM_EACH
+            {
+                const simd_mask stays = simd_not_less(simd_magnitude(odd[v]), simd_all_real(t->flushed));
+                y[v] = simd_select(stays, y[v], (simd_real)((simd_bits)odd[v] & CARRIER_SIGN));
+            }
     }
     if (counted) {
         SUM_EACH beyond[v] = simd_not_less(simd_magnitude(near[v]), g->max);
@@ -206,29 +212,42 @@ static void sum_end(const sum_tally *c, tile_counts *to, uint64_t *swamped)
     }
 }
 
-SIMD_FN int sum_all(int form, int counted, const core_plan64 *p, size_t n, const dot_terms *terms, const uint32_t *r,
-                    double *y, tile_counts *counts, uint64_t *swamped, uint64_t *skipped)
+SIMD_FN sum_constants sum_constants_of(int form, const core_plan64 *p)
 {
     const int native = form == SUM_NATIVE, drawn = form == SUM_STOCHASTIC;
-    const dot_terms t = *terms;
-    const simd_real zero = simd_all_real(0);
-    sum_tally c; /* set one by one, which takes less than the few lanes of a step */
     sum_constants g;
-    size_t i = 0;
-    c.most = c.error = zero;
-    c.least = simd_all_real(core_value(CARRIER_INF));
-    c.inexact = c.moved = c.underflow = c.subnormal = simd_all(0);
-    c.beyond = simd_less(zero, zero);
     g.least = simd_all_real(core_value(drawn ? p->emin_bits : (uint64_t)p->fast_emin));
     g.up = simd_all(p->fast_up + (CARRIER_HIDDEN >> 1)); /* 1.5 times a power of two, for both signs */
     g.half = simd_all((uint64_t)(CARRIER_MANTISSA + 1 - p->d_norm) << CARRIER_MANTISSA);
     g.end = simd_all_real(core_value(drawn || p->rule == CORE_RULE_SHIFTER_STOP ? p->max[0] : p->past[0]));
     g.past = simd_all_real(core_value(p->overflow[0]));
     g.keep = simd_all(~UINT64_C(0) << p->d_norm);
-    g.shift = (int)(CARRIER_BITS - p->d_norm);
+    g.cut = (int)p->d_norm;
     g.normal = simd_all_real(core_value(p->min_normal ? p->min_normal : 1));
     g.max = simd_all_real(native ? 0x1p1000 : core_value(p->max[0] < CARRIER_INF ? p->max[0] : CARRIER_INF));
-    if (form == SUM_NEAREST && !counted && t.u && !t.f)
+    return g;
+}
+
+/* Set one by one, which takes less than the few lanes of a step. */
+SIMD_FN sum_tally sum_nothing(void)
+{
+    const simd_real zero = simd_all_real(0);
+    sum_tally c;
+    c.most = c.error = zero;
+    c.least = simd_all_real(core_value(CARRIER_INF));
+    c.inexact = c.moved = c.underflow = c.subnormal = simd_all(0);
+    c.beyond = simd_less(zero, zero);
+    return c;
+}
+
+SIMD_FN int sum_all(int form, int counted, const core_plan64 *p, size_t n, const dot_terms *terms, const uint32_t *r,
+                    double *y, tile_counts *counts, uint64_t *swamped, uint64_t *skipped)
+{
+    const dot_terms t = *terms;
+    const sum_constants g = sum_constants_of(form, p);
+    sum_tally c = sum_nothing();
+    size_t i = 0;
+    if (form == SUM_NEAREST && !counted && t.u && !t.f && !(t.flushed > 0))
         i = t.one ? sum_run(1, 1, &g, n, &t, y) : t.w ? sum_run(0, 1, &g, n, &t, y) : sum_run(0, 0, &g, n, &t, y);
     for (; i < n; i += (size_t)SUM_LANES)
         sum_lanes(form, counted, &g, n, &t, i, r, y, skipped, &c);
@@ -250,6 +269,139 @@ SUM_LOOPS(SUM_STOCHASTIC)
 SUM_LOOPS(SUM_NATIVE)
 SUM_LOOPS(SUM_GIVEN)
 #undef SUM_LOOPS
+
+/* u and a product to nearest, where that is a normal number. *doubt has a sign where binary64's nearest tells too little:
+ * where all discarded bits but the first are 0; ties: where moreover it is not the exact sum. */
+SIMD_FN simd_real sum_normal(int ties, int counted, const sum_constants *g, simd_real product, simd_real u,
+                             simd_bits *doubt, sum_tally *c)
+{
+    const simd_real zero = simd_all_real(0);
+    const uint64_t half = UINT64_C(1) << (g->cut - 1);
+    simd_real rest, near = sum_two(product, u, &rest), a = simd_magnitude(near), some = a;
+    const simd_bits bits = (simd_bits)near, even = ties ? (bits >> g->cut & 1) - 1 : simd_all(0);
+    const simd_real y = (simd_real)((bits + (half + even)) & g->keep), error = simd_magnitude(near - y);
+    simd_bits few = (bits & (half - 1)) - 1;
+    simd_mask moved = simd_both(simd_differ(y, product), simd_differ(y, u));
+    if (ties) {
+        few &= simd_less_one_if(simd_differ(rest, zero), simd_all(0));
+        some = simd_select(simd_less(zero, a), a, simd_all_real(core_value(CARRIER_INF)));
+    }
+    *doubt |= few | ((simd_bits)g->max - (simd_bits)a);
+    c->most = simd_max(a, c->most);
+    c->least = simd_min(some, c->least);
+    if (counted && ties) {
+        const simd_mask lost = simd_less(zero, error);
+        c->inexact = simd_add_one_if(lost, c->inexact);
+        moved = simd_both(lost, moved);
+    }
+    if (counted) {
+        c->moved = simd_add_one_if(moved, c->moved);
+        c->error = simd_max(error, c->error);
+    }
+    return y;
+}
+
+#define BLOCK_VECTORS 4
+#define BLOCK_LANES ((size_t)BLOCK_VECTORS * (size_t)SIMD_LANES)
+#define BLOCK_EACH UNROLLED for (int v = 0; v < vectors; v++)
+
+/* What a row of a block has: numbers of w for the lanes, and of v too or one, or one of each for a sum alone. */
+enum sum_row { SUM_ROW_EACH, SUM_ROW_ONE, SUM_ROW_ALONE };
+
+/* Products of `rows` rows added to the sums s of so many vectors, if all results are normal numbers, or zeros where there
+ * are ties. */
+SIMD_FN int sum_block(int ties, int vectors, enum sum_row row, int counted, const sum_constants *g, size_t rows,
+                      const dot_terms *t, double *s, sum_tally *to)
+{
+    const double *x = t->v, *w = t->w;
+    simd_real u[BLOCK_VECTORS];
+    simd_bits doubt = simd_all(0);
+    sum_tally c = sum_nothing();
+    BLOCK_EACH u[v] = row == SUM_ROW_ALONE ? simd_all_real(*s) : simd_load(s + v * SIMD_LANES);
+    for (size_t k = 0; k < rows; k++, x += t->step_v, w += t->step_w)
+        BLOCK_EACH
+        {
+            const simd_real factor = row == SUM_ROW_EACH ? simd_load(x + v * SIMD_LANES) : simd_all_real(*x);
+            const simd_real other = row == SUM_ROW_ALONE ? simd_all_real(*w) : simd_load(w + v * SIMD_LANES);
+            u[v] = sum_normal(ties, counted, g, factor * other, u[v], &doubt, &c);
+        }
+    const simd_mask small = simd_less(c.least, simd_max(g->least, g->normal));
+    if (simd_any(simd_either(simd_negative(doubt), small)))
+        return 0;
+    if (row == SUM_ROW_ALONE)
+        *s = u[0][0];
+    else
+        BLOCK_EACH simd_store(s + v * SIMD_LANES, u[v]);
+    to->inexact += ties ? c.inexact : simd_all(rows * (size_t)vectors);
+    to->moved += c.moved;
+    to->most = simd_max(c.most, to->most);
+    to->least = simd_min(c.least, to->least);
+    to->error = simd_max(c.error, to->error);
+    return 1;
+}
+
+/* The same of any results of n lanes, BLOCK_LANES at most; 0 and nothing done where some are not counted here. */
+SIMD_FN int sum_block_slowly(int counted, const sum_constants *g, size_t rows, size_t n, const dot_terms *t, double *s,
+                             sum_tally *c)
+{
+    const sum_tally before = *c;
+    double sums[BLOCK_LANES];
+    dot_terms row = *t;
+    memcpy(sums, s, sizeof sums);
+    row.u = s;
+    for (size_t k = 0; k < rows; k++, row.v += t->step_v, row.w += t->step_w)
+        for (size_t i = 0; i < n && i < BLOCK_LANES; i += (size_t)SUM_LANES)
+            sum_lanes(SUM_NEAREST, counted, g, n, &row, i, NULL, s, NULL, c);
+    if (!counted || !simd_any(c->beyond))
+        return 1;
+    memcpy(s, sums, sizeof sums);
+    *c = before;
+    return 0;
+}
+
+SIMD_FN size_t sum_rows(enum sum_row row, int counted, const core_plan64 *p, size_t rows, size_t n,
+                        const dot_terms *terms, double *s, tile_counts *counts, uint64_t *swamped)
+{
+    const sum_constants g = sum_constants_of(SUM_NEAREST, p);
+    dot_terms t = *terms;
+    sum_tally c = sum_nothing();
+    size_t i = 0;
+    for (int quick = 2; i < n; i += BLOCK_LANES, s += BLOCK_LANES) {
+        const int whole = n - i >= BLOCK_LANES;
+        int done = whole && quick == 2 && sum_block(0, BLOCK_VECTORS, row, counted, &g, rows, &t, s, &c);
+        if (!done && whole && quick)
+            done = quick = sum_block(1, BLOCK_VECTORS, row, counted, &g, rows, &t, s, &c);
+        if (!done && !sum_block_slowly(counted, &g, rows, n - i, &t, s, &c))
+            break;
+        t.v += t.one ? 0 : BLOCK_LANES;
+        t.w += BLOCK_LANES;
+    }
+    if (counted)
+        sum_end(&c, counts, swamped);
+    return i < n ? i : n;
+}
+
+static size_t loop_sum_rows(const core_plan64 *p, size_t rows, size_t n, const dot_terms *t, double *s, tile_counts *c,
+                            uint64_t *swamped)
+{
+    if (c && t->one)
+        return sum_rows(SUM_ROW_ONE, 1, p, rows, n, t, s, c, swamped);
+    if (c)
+        return sum_rows(SUM_ROW_EACH, 1, p, rows, n, t, s, c, swamped);
+    return t->one ? sum_rows(SUM_ROW_ONE, 0, p, rows, n, t, s, c, swamped)
+                  : sum_rows(SUM_ROW_EACH, 0, p, rows, n, t, s, c, swamped);
+}
+
+static int loop_sum_alone(const core_plan64 *p, size_t n, const double *x, const double *w, double *s)
+{
+    const sum_constants g = sum_constants_of(SUM_NEAREST, p);
+    const dot_terms t = {.v = x, .w = w, .step_v = 1, .step_w = 1};
+    sum_tally c = sum_nothing();
+    return sum_block(0, 1, SUM_ROW_ALONE, 0, &g, n, &t, s, &c) || sum_block(1, 1, SUM_ROW_ALONE, 0, &g, n, &t, s, &c);
+}
+#undef BLOCK_VECTORS
+#undef BLOCK_LANES
+#undef BLOCK_EACH
 #undef SUM_VECTORS
 #undef SUM_LANES
 #undef SUM_EACH

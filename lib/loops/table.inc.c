@@ -42,6 +42,8 @@ const carrier_loops TABLE = {
     .chains = loop_chains,
 #else
     .step = {{loop_step, loop_step_counted}, {loop_step_each, loop_step_each_counted}},
+    .sum_rows = loop_sum_rows,
+    .sum_alone = loop_sum_alone,
     .sum = {[SUM_NEAREST] = loop_SUM_NEAREST,
             [SUM_STOCHASTIC] = loop_SUM_STOCHASTIC,
             [SUM_NATIVE] = SIMD_HAS_FUSED ? loop_SUM_NATIVE : NULL,

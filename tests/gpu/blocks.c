@@ -733,6 +733,17 @@ int main(int argc, char **argv)
     }
     static const float odd[] = {-3, -1, 1, 3}; /* no zero: the sign of the slightest number decides */
     fpemu_format_table(&f, 4, odd);
+    static float codes[256], memory[FPEMU_CODES_MEMORY(256)];
+    fpemu_format own, e5m2, of_codes;
+    for (int i = 0; i < 256 && !fpemu_format_named(FPEMU_NAME_E5M2, &e5m2); i++)
+        codes[255 - i] = (float)fpemu_decode_one_f64(&e5m2, (uint64_t)i);
+    if (fpemu_format_codes(&own, 256, codes, memory) ||
+        fpemu_format_blocked(&of_codes, &own, FPEMU_SCALING_FLOOR, NULL, 8, FPEMU_BLOCK_RUN, 0, 32)) {
+        printf("FAIL a table of codes\n");
+        failures++;
+    }
+    try_format("a table of codes", &own, rounds);
+    try_format("blocks of a table of codes", &of_codes, rounds);
     for (unsigned length = 16; length <= 128; length *= 2) {
         fpemu_format blocked;
         if (fpemu_format_blocked(&blocked, &f, FPEMU_SCALING_FLOOR, NULL, 8, FPEMU_BLOCK_RUN, 0, length)) {

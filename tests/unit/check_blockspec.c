@@ -24,12 +24,6 @@ static float ratio(uint64_t p, uint64_t q)
     return (float)ldexp((double)k, e);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* 10^(i-(bits-2)) * (1/10 + 9/10 * (k+1/2)/n) = (2n + 18k + 9) / (20n * 10^(bits-2-i)) */
 START_TEST(dynamic_tables)
 {
