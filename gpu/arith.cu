@@ -71,33 +71,19 @@ extern "C" {
 
 fpemu_cuda_status fpemu_gpu_arith(const gpu_arith_job *job, fpemu_cuda_stream stream)
 {
-    unsigned blocks;
-    const fpemu_cuda_status status =
-        fpemu_gpu_grid(job->carrier && !job->counts ? gpu_arith_strips(job) : job->n / 4096 + 2, &blocks);
-    if (status)
-        return status;
-    const cudaError_t error = enqueue(kernel_of(job), blocks, THREADS, stream, *job);
-    return error == cudaSuccess && job->counts ? fpemu_gpu_add(&job->counts->count, job->n, stream)
-                                               : fpemu_gpu_status(error);
+    const uint64_t pieces = job->carrier && !job->counts ? gpu_arith_strips(job) : job->n / 4096 + 2;
+    const fpemu_cuda_status status = launch_pieces(kernel_of(job), pieces, stream, *job);
+    return status || !job->counts ? status : fpemu_gpu_add(&job->counts->count, job->n, stream);
 }
 
 fpemu_cuda_status fpemu_gpu_apply(const gpu_arith_job *job, fpemu_cuda_stream stream)
 {
-    unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(job->n / 4096 + 2, &blocks);
-    if (status)
-        return status;
-    const cudaError_t error = enqueue(apply, blocks, THREADS, stream, *job);
-    return error == cudaSuccess && job->counts ? fpemu_gpu_add(&job->counts->count, job->n, stream)
-                                               : fpemu_gpu_status(error);
+    const fpemu_cuda_status status = launch_pieces(apply, job->n / 4096 + 2, stream, *job);
+    return status || !job->counts ? status : fpemu_gpu_add(&job->counts->count, job->n, stream);
 }
 
 fpemu_cuda_status fpemu_gpu_compare(const gpu_arith_job *job, fpemu_cuda_stream stream)
 {
-    unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(gpu_arith_strips(job), &blocks);
-    if (status)
-        return status;
-    return fpemu_gpu_status(enqueue(job->scaled ? compare_scaled : compare, blocks, THREADS, stream, *job));
+    return launch_pieces(job->scaled ? compare_scaled : compare, gpu_arith_strips(job), stream, *job);
 }
 }

@@ -141,8 +141,9 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
 uint32_t fpemu_gpu_unpack_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j)
 {
     if (!j->rule.scaled || j->call.given.zeros || core_rule_levels(j->rule.block.rule) || c->format->outer ||
-        core_rule_order(j->rule.block.rule) || j->rule.block.rule == FPEMU_SCALING_S2FP8 || j->call.element_bits > 8 ||
-        gpu_run_codes(j) == GPU_RUN_NO_CODES || j->rule.coder.has_infinity)
+        core_rule_order(j->rule.block.rule) || core_rule_is_super(j->rule.block.rule) ||
+        j->rule.block.rule == FPEMU_SCALING_S2FP8 || j->call.element_bits > 8 || gpu_run_codes(j) == GPU_RUN_NO_CODES ||
+        j->rule.coder.has_infinity)
         return 0;
     return run_length(c, w, j->call.whole);
 }

@@ -12,7 +12,17 @@ typedef struct scratch_plan {
     uint64_t range, table, extremes, lines, bytes; /* offsets, UINT64_MAX where there is none */
 } scratch_plan;
 
-static scratch_plan plan_scratch(const fpemu_format *f, const core_walk *w)
+/* How many numbers of a table do not go with the job: of those that are long, or are rounded to by codes of their own. */
+static size_t table_apart(const fpemu_format *f, int reading)
+{
+    if (f->kind != FPEMU_KIND_CODEBOOK)
+        return 0;
+    if (f->codebook == FPEMU_CODEBOOK_CODES && !reading)
+        return FPEMU_CODES_MEMORY(f->codebook_length);
+    return f->codebook_length > GPU_TABLE ? f->codebook_length : 0;
+}
+
+static scratch_plan plan_scratch(const fpemu_format *f, const core_walk *w, int reading)
 {
     scratch_plan p = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
     if (w->blocks == 0)
@@ -21,9 +31,9 @@ static scratch_plan plan_scratch(const fpemu_format *f, const core_walk *w)
         p.range = p.bytes;
         p.bytes += sizeof(gpu_range);
     }
-    if (f->kind == FPEMU_KIND_CODEBOOK && f->codebook_length > GPU_TABLE) {
+    if (table_apart(f, reading)) {
         p.table = p.bytes;
-        p.bytes += (f->codebook_length * sizeof(float) + 7) / 8 * 8;
+        p.bytes += (table_apart(f, reading) * sizeof(float) + 7) / 8 * 8;
     }
     if (f->scaling && f->block != FPEMU_BLOCK_TENSOR && f->scaling != FPEMU_SCALING_S2FP8 &&
         fpemu_gpu_full_block(w) > GPU_PIECE) {
@@ -44,7 +54,7 @@ uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *
     if (!format || !shape || fpemu_packed_layout(format, shape, &layout))
         return 0;
     const fpemu_shape s = fpemu_gpu_contiguous(shape);
-    return core_walk_begin(&w, format, &s, 1, 1) ? 0 : plan_scratch(format, &w).bytes;
+    return core_walk_begin(&w, format, &s, 1, 1) ? 0 : plan_scratch(format, &w, 0).bytes;
 }
 
 /* ------------------------------------------------------------------------------------------------- checks */
@@ -119,6 +129,8 @@ static void make_thresholds(gpu_blocks_job32 *j)
     if (table.length > GPU_TABLE)
         return;
     core_search_begin32(&s, &table);
+    if (!s.usable)
+        return;
     memcpy(j->fast.thresholds, s.thresholds, sizeof j->fast.thresholds);
     j->steps = s.steps;
     for (j->search = s.usable; j->search && j->search < table.length;)
@@ -152,6 +164,8 @@ static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, co
                                      gpu_blocks_job32 *j, uint64_t *left, fpemu_cuda_stream stream)
 {
     gpu_blocks_job32 runs = *j;
+    if (core_codebook_low(&runs.rule.table))
+        return FPEMU_CUDA_OK;
     if (runs.rule.is_table) {
         make_thresholds(&runs);
     } else {
@@ -195,15 +209,15 @@ static void take_table(const fpemu_format *f, float *table)
     fpemu_decode_f32(&element, f->codebook_length, codes, table);
 }
 
-/* A long table goes into the scratch. */
-static fpemu_cuda_status put_table(gpu_blocks_call *j, const fpemu_format *f, unsigned char *scratch,
+/* A table that does not go with the job goes into the scratch. */
+static fpemu_cuda_status put_table(gpu_blocks_call *j, const fpemu_format *f, int reading, unsigned char *scratch,
                                    const scratch_plan *p, fpemu_cuda_stream stream)
 {
     if (p->table == UINT64_MAX)
         return FPEMU_CUDA_OK;
     float *const to = (float *)(void *)(scratch + p->table);
     j->table = to;
-    return fpemu_gpu_put_table(to, f->table, f->codebook_length, stream);
+    return fpemu_gpu_put_table(to, f->table, (uint32_t)table_apart(f, reading), stream);
 }
 
 /* The extremes of each line of a call: those of a format whose blocks they are. */
@@ -245,7 +259,7 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     const fpemu_format *f = c->format;
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const int reading = !c->rounding, has_tensor = core_has_tensor(f);
-    const scratch_plan p = plan_scratch(f, w);
+    const scratch_plan p = plan_scratch(f, w, reading);
     unsigned char *const scratch = (unsigned char *)c->scratch;
     fpemu_format element, scale;
     gpu_blocks_call job;
@@ -254,7 +268,7 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     fpemu_gpu_formats(f, &element, &scale);
     fpemu_gpu_fill_blocks(&job, c, w, l);
     const int from_bytes = has_tensor && (reading || (job.consecutive && !core_rule_chooses(f->scaling) && !f->outer));
-    fpemu_cuda_status status = put_table(&job, f, scratch, &p, stream);
+    fpemu_cuda_status status = put_table(&job, f, reading, scratch, &p, stream);
     job.tensor_from_bytes = (uint8_t)from_bytes;
     if (!status && !reading && core_needs_range(f) && !(job.given.tensor > 0) &&
         !(from_bytes && f->block != FPEMU_BLOCK_TENSOR)) {
@@ -328,7 +342,8 @@ static fpemu_cuda_status run_inside(const gpu_tensor *c, fpemu_cuda_stream strea
         return FPEMU_CUDA_ERROR_UNSUPPORTED;
     const core_layout blocks = core_layout_make(&w);
     status = check_arrays(c, &w, &blocks, c->code_size ? w.total * c->code_size : l.bytes);
-    if (!status && plan_scratch(f, &w).bytes && (c->rounding || plan_scratch(f, &w).table != UINT64_MAX) && !c->scratch)
+    const scratch_plan scratch = plan_scratch(f, &w, !values_in);
+    if (!status && scratch.bytes && (values_in || scratch.table != UINT64_MAX) && !c->scratch)
         status = FPEMU_CUDA_ERROR_NULL;
     return status ? status : launch(c, &w, &l, stream);
 }
@@ -372,7 +387,7 @@ fpemu_cuda_status fpemu_gpu_decode_codebook(const fpemu_format *f, size_t n, con
                                             fpemu_cuda_stream stream)
 {
     const fpemu_shape shape = fpemu_shape_vector(n);
-    if (f->scaling || fpemu_cuda_scratch_size(f, &shape))
+    if (f->scaling || table_apart(f, 1))
         return FPEMU_CUDA_ERROR_UNSUPPORTED;
     const gpu_tensor c = {.format = f,
                           .shape = &shape,

@@ -269,10 +269,12 @@ FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const core_codebook *t
     }
 }
 
-/* As block_find_group there, and what follows of it. */
+/* As block_find_group there, and what follows of it; amax: of the block. */
 FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *table, const gpu_unit *u,
-                                  const core_block *block, uint32_t r, core_scale *s)
+                                  const core_block *block, uint32_t r, uintw amax, core_scale *s)
 {
+    core_super_part part[CORE_SUPER_MOST];
+    const int is_super = core_rule_is_super(block->rule);
     const uint64_t across = j->call.walk.across, along = u->block - core_walk_quotient(u->block, across) * across;
     const uint64_t before = along % block->corrected, count = core_smaller(block->corrected, across - along + before);
     realw squares[CORE_CHOICE_ROWS], products[CORE_CHOICE_ROWS];
@@ -281,12 +283,21 @@ FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *
         core_extremes e = {0, 0, 0, 0, 0};
         core_scale scale;
         core_happened h;
+        realw all[CORE_SUPER_MOST];
         uintw x[4], p;
         core_walk_block(&j->call.walk, u->block - before + k, &own.place);
         own.consecutive += (k - before) * j->call.walk.tile_length;
         for (uint64_t i = 0; i < own.place.elements; i++) {
             gpu_blocks_load(j, 1, &own, i, 1, x);
             core_extremes_add(&e, x[0]);
+            if (is_super)
+                all[i] = core_value(x[0]);
+        }
+        if (is_super) {
+            memset(part + k, 0, sizeof *part);
+            if (!e.nonfinite)
+                part[k] = core_super_find(block, (unsigned)own.place.elements, all);
+            continue;
         }
         core_scale_candidate(block, &e, 0, &scale);
         squares[k] = products[k] = 0;
@@ -299,6 +310,10 @@ FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *
                 products[k] += t * core_value(p);
             }
         }
+    }
+    if (is_super) {
+        core_super_scale(block, part, (unsigned)count, (unsigned)before, amax, s);
+        return;
     }
     const realw all = core_choice_total(squares, (unsigned)count);
     core_scale_correct(block, all, core_choice_total(products, (unsigned)count), r, s);
@@ -403,11 +418,11 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                 core_scale_candidate(&block, &OF(e, l), 0, s);
             if (block.candidates > 1 && !job->given.scales)
                 gpu_choose_scale(j, &table, u, &block, &OF(e, l), s);
-            if (block.corrected && OF(e, l).amax && !job->given.scales)
+            if (block.corrected && (OF(e, l).amax || core_rule_is_super(block.rule)) && !job->given.scales)
                 gpu_correct_scale(j, &table, u, &block,
                                   gpu_bits_anywhere(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l),
                                                     job->offset + u->place.first),
-                                  s);
+                                  OF(e, l).amax, s);
             if (core_rule_levels(block.rule))
                 gpu_find_levels(j, u, &block, OF(e, l).amax, s);
             if (!first)

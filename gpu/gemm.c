@@ -58,12 +58,7 @@ static fpemu_cuda_status round_operand(const gemm_call *c, core_operand *o, cons
                                        fpemu_cuda_stream stream)
 {
     char *const behind = to + to_whole_lines(elements_of(o, c->batch) * fpemu_gpu_size(c->type, 0));
-    fpemu_shape s;
-    memset(&s, 0, sizeof s);
-    s.outer = o->stride ? c->batch : 1;
-    s.rows = o->rows;
-    s.length = o->columns;
-    s.inner = 1;
+    fpemu_shape s = {.outer = o->stride ? c->batch : 1, .rows = o->rows, .length = o->columns, .inner = 1};
     const int64_t dense[4] = {(int64_t)(o->rows * o->columns), across ? 1 : (int64_t)o->columns,
                               across ? (int64_t)o->rows : 1, 1};
     const int64_t given[4] = {s.outer > 1 ? (int64_t)o->stride : 1, o->step_row, o->step_column, 1};
@@ -237,6 +232,14 @@ static fpemu_cuda_status check_arrays(const gemm_call *c, int reads)
     return FPEMU_CUDA_OK;
 }
 
+/* An operand of `count` rows or columns, `step` apart, and of products `step_k` apart. */
+static gpu_operand operand_of(const gemm_call *c, const core_operand *o, int64_t step, int64_t step_k, uint64_t count,
+                              int reads)
+{
+    return (gpu_operand){
+        o->p, step, step_k, (int64_t)o->stride, reads ? o->scales : NULL, o->stride ? scales_of(c, count) : 0};
+}
+
 static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
 {
     const fpemu_gemm_spec *s = c->spec;
@@ -270,20 +273,8 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
         status = round_operand(c, &c->b, &s->b, (char *)c->scratch + scratch_a, 0, stream);
     if (status)
         return status;
-    const gpu_operand a = {c->a.p,
-                           c->a.step_row,
-                           c->a.step_column,
-                           (int64_t)c->a.stride,
-                           reads ? c->a.scales : NULL,
-                           c->a.stride ? scales_of(c, c->a.rows) : 0};
-    const gpu_operand b = {c->b.p,
-                           c->b.step_column,
-                           c->b.step_row,
-                           (int64_t)c->b.stride,
-                           reads ? c->b.scales : NULL,
-                           c->b.stride ? scales_of(c, c->b.columns) : 0};
-    j.a = a;
-    j.b = b;
+    j.a = operand_of(c, &c->a, c->a.step_row, c->a.step_column, c->a.rows, reads);
+    j.b = operand_of(c, &c->b, c->b.step_column, c->b.step_row, c->b.columns, reads);
     j.c = (void *)(uintptr_t)c->c.p;
     j.step_row = c->c.step_row;
     j.step_column = c->c.step_column;

@@ -91,23 +91,9 @@ static gemm_kernel kernel_of(const gpu_gemm_job *job)
 
 extern "C" fpemu_cuda_status fpemu_gpu_gemm(const gpu_gemm_job *job, fpemu_cuda_stream stream)
 {
-    unsigned blocks;
-    if (job->carrier) {
-        const uint64_t across = (job->n + GPU_WIDE - 1) / GPU_WIDE, down = (job->m + GPU_WIDE - 1) / GPU_WIDE;
-        const fpemu_cuda_status status = fpemu_gpu_grid(job->batch * across * down * WARPS_A_BLOCK, &blocks);
-        if (status)
-            return status;
-        return fpemu_gpu_status(enqueue(kernel_of(job), blocks, THREADS, stream, *job));
-    }
-    if (job->slab) {
-        const uint64_t across = (job->n + GPU_TILE - 1) / GPU_TILE, down = (job->m + GPU_TILE - 1) / GPU_TILE;
-        const fpemu_cuda_status status = fpemu_gpu_grid(job->batch * across * down * WARPS_A_BLOCK, &blocks);
-        if (status)
-            return status;
-        return fpemu_gpu_status(enqueue(tiles, blocks, THREADS, stream, *job));
-    }
-    const fpemu_cuda_status status = fpemu_gpu_grid(job->batch * job->m * job->n / 32 + 1, &blocks);
-    if (status)
-        return status;
-    return fpemu_gpu_status(enqueue(job->counts ? gemm_counted : gemm, blocks, THREADS, stream, *job));
+    const uint64_t side = job->carrier ? GPU_WIDE : GPU_TILE;
+    const uint64_t blocks = job->batch * ((job->n + side - 1) / side) * ((job->m + side - 1) / side);
+    if (job->carrier || job->slab)
+        return launch_pieces(job->carrier ? kernel_of(job) : tiles, blocks * WARPS_A_BLOCK, stream, *job);
+    return launch_pieces(job->counts ? gemm_counted : gemm, job->batch * job->m * job->n / 32 + 1, stream, *job);
 }

@@ -83,6 +83,11 @@ FPEMU_FN core_dot_line gpu_line(const gpu_gemm_job *j, const gpu_operand *s, uin
     return line;
 }
 
+FPEMU_FN int64_t gpu_gemm_place(const gpu_gemm_job *j, uint64_t batch, uint64_t row, uint64_t column)
+{
+    return (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
+}
+
 FPEMU_FN double gpu_gemm_old(const gpu_gemm_job *j, int64_t at)
 {
     if (!j->reads_c)
@@ -113,8 +118,7 @@ FPEMU_FN void gpu_gemm(const gpu_gemm_job *j, int counted, uint64_t warp, uint64
             const uint64_t column = rest % j->n;
             rest /= j->n;
             const uint64_t row = rest % j->m, batch = rest / j->m;
-            const int64_t at =
-                (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
+            const int64_t at = gpu_gemm_place(j, batch, row, column);
             const core_dot_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
             core_dot_tally tally;
             memset(&tally, 0, sizeof tally);
@@ -159,8 +163,7 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
         core_dot_sum running[HELD];
         FOR_THREADS(t) {
             const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
-            const int64_t at =
-                (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
+            const int64_t at = gpu_gemm_place(j, batch, row, column);
             const int inside = row < j->m && column < j->n;
             core_dot_begin(p, inside ? gpu_gemm_old(j, at) : 0, &OF(running, t));
         }
@@ -188,8 +191,7 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
             const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
             if (row >= j->m || column >= j->n)
                 continue;
-            const int64_t at =
-                (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
+            const int64_t at = gpu_gemm_place(j, batch, row, column);
             gpu_gemm_store(
                 j, at,
                 core_dot_end(p, (batch * j->m + row) * j->n + column, gpu_gemm_old(j, at), &OF(running, t), NULL));
@@ -229,8 +231,7 @@ FPEMU_FN int gpu_output_is_inside(const gpu_gemm_job *j, const gpu_outputs *o, u
 
 FPEMU_FN int64_t gpu_output_place(const gpu_gemm_job *j, const gpu_outputs *o, unsigned i)
 {
-    return (int64_t)o->batch * j->stride + (int64_t)(o->row + i / GPU_EACH) * j->step_row +
-           (int64_t)(o->column + i % GPU_EACH) * j->step_column;
+    return gpu_gemm_place(j, o->batch, o->row + i / GPU_EACH, o->column + i % GPU_EACH);
 }
 
 /* The sum before the first product, from the old c. */

@@ -69,11 +69,7 @@ fpemu_cuda_status fpemu_gpu_clear(gpu_counts *counts, uint32_t want, fpemu_cuda_
 
 fpemu_cuda_status fpemu_gpu_zero(uint64_t *words, uint64_t n, fpemu_cuda_stream stream)
 {
-    unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(n / 32 + 1, &blocks);
-    if (status)
-        return status;
-    return fpemu_gpu_status(enqueue(zero, blocks, THREADS, stream, words, n));
+    return launch_pieces(zero, n / 32 + 1, stream, words, n);
 }
 
 fpemu_cuda_status fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream)

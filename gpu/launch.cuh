@@ -48,4 +48,14 @@ fpemu_cuda_status fpemu_gpu_grid(uint64_t pieces, unsigned *blocks);
 fpemu_cuda_status fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream);
 }
 
+/* Launches a kernel for so many pieces of work. */
+template <class... Of>
+static fpemu_cuda_status launch_pieces(void (*kernel)(Of...), uint64_t pieces, cudaStream_t stream,
+                                       typename as_given<Of>::type... given)
+{
+    unsigned blocks;
+    const fpemu_cuda_status status = fpemu_gpu_grid(pieces, &blocks);
+    return status ? status : fpemu_gpu_status(enqueue(kernel, blocks, THREADS, stream, given...));
+}
+
 #endif /* FPEMU_GPU_LAUNCH_CUH */

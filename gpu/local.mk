@@ -41,7 +41,8 @@ GPU_KERNELS = \
 	gpu/launch.cu \
 	gpu/quantize.cu
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
-EXTRA_DIST += $(GPU_BODIES) $(GPU_CALLS) $(GPU_KERNELS) gpu/simulate.c gpu/libfpemu_cuda.map gpu/README.md \
+EXTRA_DIST += $(GPU_BODIES) $(GPU_CALLS) $(GPU_KERNELS) gpu/simulate.c gpu/simulate.inc.c \
+	gpu/libfpemu_cuda.map gpu/README.md \
 	tests/gpu/README.md include/fpemu_cuda.h
 
 if HAVE_CUDA

@@ -3,6 +3,12 @@
 #ifndef FPEMU_GPU_NAMES_H
 #define FPEMU_GPU_NAMES_H
 
+#define fpemu_gpu_blocks CARRIER(fpemu_gpu_blocks)
+#define fpemu_gpu_decode CARRIER(fpemu_gpu_decode)
+#define fpemu_gpu_extremes CARRIER(fpemu_gpu_extremes)
+#define fpemu_gpu_measure CARRIER(fpemu_gpu_measure)
+#define fpemu_gpu_quantize CARRIER(fpemu_gpu_quantize)
+#define fpemu_gpu_unpack CARRIER(fpemu_gpu_unpack)
 #define gpu_add_up CARRIER(gpu_add_up)
 #define gpu_affine_grid CARRIER(gpu_affine_grid)
 #define gpu_arith_element CARRIER(gpu_arith_element)

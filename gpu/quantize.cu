@@ -43,25 +43,27 @@ static constexpr __host__ __device__ int size_of(int type)
     return type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
 }
 
-static __device__ __forceinline__ void run(const gpu_quantize_job32 *job, gpu_case c, uint32_t *bins)
-{
-    gpu_quantize32(job, c, bins, this_warp(), all_warps());
-}
-
-static __device__ __forceinline__ void run(const gpu_quantize_job64 *job, gpu_case c, uint32_t *bins)
-{
-    gpu_quantize64(job, c, bins, this_warp(), all_warps());
-}
-
-static __host__ __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job32 *job, int counts)
-{
-    return gpu_case_of32(job, counts);
-}
-
-static __host__ __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job64 *job, int counts)
-{
-    return gpu_case_of64(job, counts);
-}
+/* The bodies of each carrier, by names that both share. */
+#define BODIES(bits)                                                                                                   \
+    static __host__ __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job##bits *job, int counts)         \
+    {                                                                                                                  \
+        return gpu_case_of##bits(job, counts);                                                                         \
+    }                                                                                                                  \
+    static __device__ __forceinline__ void run(const gpu_quantize_job##bits *job, gpu_case c, uint32_t *bins)          \
+    {                                                                                                                  \
+        gpu_quantize##bits(job, c, bins, this_warp(), all_warps());                                                    \
+    }                                                                                                                  \
+    static __device__ __forceinline__ gpu_case case_of_decode(const gpu_quantize_job##bits *job)                       \
+    {                                                                                                                  \
+        return gpu_case_of_decode##bits(job);                                                                          \
+    }                                                                                                                  \
+    static __device__ __forceinline__ void run_decode(const gpu_quantize_job##bits *job, gpu_case c)                   \
+    {                                                                                                                  \
+        gpu_decode##bits(job, c, this_warp(), all_warps());                                                            \
+    }
+BODIES(32)
+BODIES(64)
+#undef BODIES
 
 /* Whether a kernel that counts so much is the one for a call: the counters are on the device, so two are launched. The
  * one that is counts the elements. */
@@ -127,26 +129,6 @@ static __global__ void __launch_bounds__(THREADS, counts ? 2 : 3) general(const 
     c.known = c.quads = 0;
     if (is_for(&job.call, counts))
         with_bins<counts>(&job, c);
-}
-
-static __device__ __forceinline__ void run_decode(const gpu_quantize_job32 *job, gpu_case c)
-{
-    gpu_decode32(job, c, this_warp(), all_warps());
-}
-
-static __device__ __forceinline__ void run_decode(const gpu_quantize_job64 *job, gpu_case c)
-{
-    gpu_decode64(job, c, this_warp(), all_warps());
-}
-
-static __device__ __forceinline__ gpu_case case_of_decode(const gpu_quantize_job32 *job)
-{
-    return gpu_case_of_decode32(job);
-}
-
-static __device__ __forceinline__ gpu_case case_of_decode(const gpu_quantize_job64 *job)
-{
-    return gpu_case_of_decode64(job);
 }
 
 /* Codes of so many bytes to values; size 0: what is not known. */
@@ -412,13 +394,6 @@ static kernel<gpu_quantize_job64> decode_of(const gpu_quantize_job64 *job)
     }
 }
 
-template <class Job> static fpemu_cuda_status launch_decode(const Job *job, fpemu_cuda_stream stream)
-{
-    unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.n / 128 + 2, &blocks);
-    return status ? status : fpemu_gpu_status(enqueue(decode_of(job), blocks, THREADS, stream, *job));
-}
-
 extern "C" {
 
 fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
@@ -433,11 +408,11 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
 
 fpemu_cuda_status fpemu_gpu_decode32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
-    return launch_decode(job, stream);
+    return launch_pieces(decode_of(job), job->call.n / 128 + 2, stream, *job);
 }
 
 fpemu_cuda_status fpemu_gpu_decode64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
 {
-    return launch_decode(job, stream);
+    return launch_pieces(decode_of(job), job->call.n / 128 + 2, stream, *job);
 }
 }

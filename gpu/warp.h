@@ -54,7 +54,7 @@
 #define threads_meet() ((void)0)
 #endif
 
-/* Sum, and largest, over the lanes; every lane of the device gets it. */
+/* Sum over the lanes; every lane of the device gets it. */
 FPEMU_FN uint64_t lanes_sum(const uint32_t *a)
 {
 #ifdef __CUDA_ARCH__
@@ -70,24 +70,7 @@ FPEMU_FN uint64_t lanes_sum(const uint32_t *a)
 #endif
 }
 
-FPEMU_FN uint64_t lanes_max(const uint64_t *a)
-{
-#ifdef __CUDA_ARCH__
-    uint64_t largest = a[0];
-    for (int step = 16; step > 0; step /= 2) {
-        const uint64_t other = __shfl_xor_sync(0xffffffffu, largest, step);
-        largest = other > largest ? other : largest;
-    }
-    return largest;
-#else
-    uint64_t largest = 0;
-    FOR_LANES(l)
-        largest = OF(a, l) > largest ? OF(a, l) : largest;
-    return largest;
-#endif
-}
-
-/* The same over groups of `group` neighbouring lanes, a power of two; every lane gets its group's, in a. */
+/* The largest over groups of `group` neighbouring lanes, a power of two; every lane gets its group's, in a. */
 FPEMU_FN void lanes_group_max(uint64_t *a, unsigned group)
 {
 #ifdef __CUDA_ARCH__
@@ -104,6 +87,13 @@ FPEMU_FN void lanes_group_max(uint64_t *a, unsigned group)
             a[l] = largest;
     }
 #endif
+}
+
+/* Over all lanes. */
+FPEMU_FN uint64_t lanes_max(uint64_t *a)
+{
+    lanes_group_max(a, 32);
+    return a[0];
 }
 
 FPEMU_FN void lanes_group_max32(uint32_t *a, unsigned group)
@@ -174,25 +164,8 @@ FPEMU_FN void lanes_octet(const uint64_t *a, unsigned l, uint64_t out[8])
 #endif
 }
 
-/* The lanes of an error sum taken together, in the order that doc/numerics.md fixes: lane l takes in lane l+16, l+8,
- * ... Lane 0 of the device gets the total. */
-FPEMU_FN double lanes_fold(double *a)
-{
-#ifdef __CUDA_ARCH__
-    double v = a[0];
-    for (int step = 16; step > 0; step /= 2)
-        v += __shfl_down_sync(0xffffffffu, v, step);
-    return v;
-#else
-    for (int step = 16; step > 0; step /= 2)
-        for (int l = 0; l < step; l++)
-            a[l] += a[l + step];
-    return a[0];
-#endif
-}
-
-/* The same where each group of lanes is a block of sums whose other lanes hold zero: the group's first lane gets its
- * total, in a. */
+/* The lanes of an error sum taken together, in the order that doc/numerics.md fixes: lane l takes in lane l+16, l+8, ...
+ * Groups of fewer lanes are blocks of sums whose other lanes hold zero. A group's first lane gets its total, in a. */
 FPEMU_FN void lanes_group_fold(double *a, unsigned group)
 {
     for (unsigned step = group / 2; step > 0; step /= 2) {
@@ -204,6 +177,13 @@ FPEMU_FN void lanes_group_fold(double *a, unsigned group)
                 a[l] += a[l + step];
 #endif
     }
+}
+
+/* Of all lanes: lane 0 of the device gets it. */
+FPEMU_FN double lanes_fold(double *a)
+{
+    lanes_group_fold(a, 32);
+    return a[0];
 }
 
 /* 1 in the one lane of the device that writes for all of them; always 1 on the host. */

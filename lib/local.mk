@@ -26,6 +26,7 @@ CORE = \
 	lib/core/exact.h \
 	lib/core/scale.h \
 	lib/core/scale.inc.h \
+	lib/core/super.inc.h \
 	lib/core/block.h \
 	lib/core/block.inc.h \
 	lib/core/block_fast.h \

@@ -96,8 +96,16 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_GGML_1 = 23,      /* s = (max - min) / M, min is added to y: ggml's Q4_1, Q5_1 */
     FPEMU_SCALING_GGML_0 = 24,      /* s = x / lowest, x the element of the largest magnitude: ggml's Q4_0, Q5_0 */
     FPEMU_SCALING_EDEN = 25,        /* as nvfp4, corrected over some blocks, then rounded by sr (Quartet II) */
-    FPEMU_SCALING_COUNT = 26
+    FPEMU_SCALING_GGML_1K = 26,     /* as ggml-1 by a search, in multiples of two numbers of 256 elements: Q4_K, Q5_K */
+    FPEMU_SCALING_GGML_0K = 27,     /* as ggml-0 by a search, in multiples of a number of 256 elements: Q6_K */
+    FPEMU_SCALING_COUNT = 28
 } fpemu_scaling;
+
+/* Whether neighbouring blocks share a correction or a super-block: results then go to another array than x, and a part
+ * of a tensor has whole lines. */
+#define FPEMU_CORRECTED(format)                                                                                        \
+    ((format)->scaling == FPEMU_SCALING_EDEN || (format)->scaling == FPEMU_SCALING_GGML_1K ||                          \
+     (format)->scaling == FPEMU_SCALING_GGML_0K)
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
 typedef enum fpemu_block {
@@ -123,10 +131,11 @@ typedef enum fpemu_search_error {
 
 /* Tables of a codebook: exact rationals, each rounded once to binary32 (doc/blocks.md, 5). */
 typedef enum fpemu_codebook_name {
-    FPEMU_CODEBOOK_CUSTOM = 0,  /* the caller's */
-    FPEMU_CODEBOOK_NF4 = 1,     /* 4 bits (Dettmers et al. 2023) */
-    FPEMU_CODEBOOK_DYNAMIC = 2, /* signed, 4..8 bits, from -0.99.. through 0 to 1 (Dettmers 2015, 2022) */
-    FPEMU_CODEBOOK_UDYNAMIC = 3 /* unsigned, 4..8 bits, from 0 to 1 */
+    FPEMU_CODEBOOK_CUSTOM = 0,   /* the caller's */
+    FPEMU_CODEBOOK_NF4 = 1,      /* 4 bits (Dettmers et al. 2023) */
+    FPEMU_CODEBOOK_DYNAMIC = 2,  /* signed, 4..8 bits, from -0.99.. through 0 to 1 (Dettmers 2015, 2022) */
+    FPEMU_CODEBOOK_UDYNAMIC = 3, /* unsigned, 4..8 bits, from 0 to 1 */
+    FPEMU_CODEBOOK_CODES = 4     /* the caller's, of the values of codes: fpemu_format_codes */
 } fpemu_codebook_name;
 
 /* As bias of a float: 2^(e-1)-1, or 2^(e-1) for fnuz and the P3109 formats, with e exponent bits. */
@@ -188,7 +197,8 @@ typedef struct fpemu_format {
     uint8_t correct;             /* eden: blocks of a line that share a correction, 1..64; 0: eight */
     uint8_t reserved2[2];
     union {
-        const float *table; /* codebook custom: the caller's values, strictly ascending, finite; else NULL */
+        const float *table; /* codebook custom: the caller's values, strictly ascending, finite; codes: the memory,
+                               which begins with the value of each code; else NULL */
         uint64_t table_word;
     };
     float target; /* what amax is to become: a binary32 number near the element's largest value; 0: that */
@@ -252,7 +262,10 @@ typedef enum fpemu_name {
     FPEMU_NAME_Q4_1 = 46,
     FPEMU_NAME_Q5_0 = 47,
     FPEMU_NAME_Q5_1 = 48,
-    FPEMU_NAME_COUNT = 49 /* one more than the last */
+    FPEMU_NAME_Q4_K = 49,
+    FPEMU_NAME_Q5_K = 50,
+    FPEMU_NAME_Q6_K = 51,
+    FPEMU_NAME_COUNT = 52 /* one more than the last */
 } fpemu_name;
 
 /* Where a text went wrong. */
@@ -301,6 +314,11 @@ fpemu_status fpemu_format_codebook(fpemu_format *format, fpemu_codebook_name nam
  * the array must stay as long as the format and its copies are used. fpemu_format_print refuses such a format
  * (FPEMU_ERROR_UNSUPPORTED). */
 fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const float *values);
+/* The values of the codes 0 to length - 1 (2..65536 of them), in whatever order, also infinities, NaN, both zeros and
+ * values that stand there twice (doc/blocks.md, 5). `memory` has FPEMU_CODES_MEMORY(length) numbers, which are filled,
+ * and stays as long as the format and its copies are used; `values` is needed no longer, and is not part of it. */
+fpemu_status fpemu_format_codes(fpemu_format *format, uint32_t length, const float *values, float *memory);
+#define FPEMU_CODES_MEMORY(length) (3 * (size_t)(length) + 6)
 /* A blocked format.
  *   element  a scalar format that does not wrap and has a value above zero; for the rule even no posit and no codebook
  *   scale    a float of at most 32 bits without policies of its own; or NULL: powers of two with an exponent of

@@ -22,8 +22,8 @@ extern "C" {
  * and values need not fit, give the binary32 result rounded to the nearest number of the type, ties to even, a finite
  * one to a finite one; counters see it before. */
 
-/* Each x[i] to a value of the format. y == x is allowed but by the rule eden, overlap in part is not. A blocked
- * format takes the array for a vector, cut into its blocks from the start. */
+/* Each x[i] to a value of the format. y == x is allowed but where blocks share a correction, overlap in part is not. A
+ * blocked format takes the array for a vector, cut into its blocks from the start. */
 fpemu_status fpemu_quantize(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, size_t n,
                             const void *x, void *y, fpemu_stats *stats);
 

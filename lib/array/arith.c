@@ -284,64 +284,49 @@ static void write_results(const job *j, size_t n, const double *y, char *out)
         carrier_narrow(j->p->k, j->p->elements, n, words, out);
 }
 
-/* A tile by the shortest way in binary32; `beside` has single numbers, and words widened. */
-static void run_shortest32(const job *j, size_t at, size_t n, float beside[3][TILE])
-{
-    const size_t size = carrier_size(j->p->elements);
-    const int narrow = carrier_is_narrow(j->p->elements);
-    const float *v[3] = {beside[0], beside[1], beside[2]};
-    char *const out = (char *)j->y + at * size;
-    _Alignas(LINE) float odd[TILE], rounded[TILE];
-    for (int o = 0; o < operands_of(j->p->work); o++) {
-        const char *const in = j->operand[o] ? (const char *)j->operand[o] + at * size : NULL;
-        if (in && narrow)
-            carrier_widen(j->p->k, j->p->elements, n, in, beside[o]);
-        else if (in)
-            v[o] = (const float *)(const void *)in;
-    }
-    j->p->k->loops32->odd[j->p->plan.mode == FPEMU_MODE_RTN][j->p->work](n, v[0], v[1], v[2], odd);
-    j->p->round32(&j->p->plan32, n, odd, NULL, narrow ? rounded : (float *)(void *)out);
-    if (narrow) /* every number of the format is one of the type */
-        j->p->k->exact16[j->p->elements == FPEMU_TYPE_BF16](n, rounded, (uint16_t *)(void *)out);
-}
+/* A tile of numbers of either carrier. */
+typedef union row {
+    float in32[TILE];
+    double in64[TILE];
+} row;
 
-/* The same in binary64. */
-static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][TILE])
+/* Elements [first, first + n) by the shortest way. */
+static APART void run_shortest(const job *j, size_t first, size_t n)
 {
-    const double *v[3] = {beside[0], beside[1], beside[2]};
-    _Alignas(LINE) double odd[TILE];
+    const arith_plan *const p = j->p;
+    const int wide = p->carrier == 64, narrow = carrier_is_narrow(p->elements), down = p->plan.mode == FPEMU_MODE_RTN;
+    const size_t size = carrier_size(p->elements);
+    _Alignas(LINE) row beside[3], odd, rounded; /* beside: single numbers, and words widened */
     _Alignas(LINE) uint32_t r[TILE];
-    for (int o = 0; o < operands_of(j->p->work); o++)
-        if (j->operand[o])
-            v[o] = (const double *)j->operand[o] + at;
-    if (j->p->stochastic)
-        fpemu_random_fill(j->p->k, j->rounding, j->rounding->offset + at, n, r);
-    j->p->k->loops64->odd[j->p->plan.mode == FPEMU_MODE_RTN][j->p->work](n, v[0], v[1], v[2], odd);
-    j->p->round64(&j->p->quick, n, odd, r, (double *)j->y + at);
-}
-
-/* The same of many. */
-static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
-{
-    _Alignas(LINE) float beside[3][TILE];
-    for (int o = 0; o < operands_of(j->p->work); o++)
+    for (int o = 0; o < operands_of(p->work); o++)
         for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
-            beside[o][e] = (float)j->single[o];
+            if (wide)
+                beside[o].in64[e] = j->single[o];
+            else
+                beside[o].in32[e] = (float)j->single[o];
     for (size_t i = 0, m; i < n; i += m) {
+        const size_t at = (first + i) * size;
+        const void *v[3] = {&beside[0], &beside[1], &beside[2]};
+        char *const out = (char *)j->y + at;
         m = n - i < TILE ? n - i : TILE;
-        run_shortest32(j, first + i, m, beside);
-    }
-}
-
-static APART void run_shortest_wide(const job *j, size_t first, size_t n)
-{
-    _Alignas(LINE) double beside[3][TILE];
-    for (int o = 0; o < operands_of(j->p->work); o++)
-        for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
-            beside[o][e] = j->single[o];
-    for (size_t i = 0, m; i < n; i += m) {
-        m = n - i < TILE ? n - i : TILE;
-        run_shortest64(j, first + i, m, beside);
+        for (int o = 0; o < operands_of(p->work); o++) {
+            const char *const in = j->operand[o] ? (const char *)j->operand[o] + at : NULL;
+            if (in && narrow)
+                carrier_widen(p->k, p->elements, m, in, beside[o].in32);
+            else if (in)
+                v[o] = in;
+        }
+        if (p->stochastic)
+            fpemu_random_fill(p->k, j->rounding, j->rounding->offset + first + i, m, r);
+        if (wide) {
+            p->k->loops64->odd[down][p->work](m, v[0], v[1], v[2], odd.in64);
+            p->round64(&p->quick, m, odd.in64, r, out);
+        } else {
+            p->k->loops32->odd[down][p->work](m, v[0], v[1], v[2], odd.in32);
+            p->round32(&p->plan32, m, odd.in32, NULL, narrow ? (void *)rounded.in32 : out);
+        }
+        if (narrow) /* every number of the format is one of the type */
+            p->k->exact16[p->elements == FPEMU_TYPE_BF16](m, rounded.in32, (uint16_t *)(void *)out);
     }
 }
 
@@ -387,7 +372,7 @@ static APART int run_tiles(const job *j, size_t first, size_t n, gathering *gath
 static int run(const job *j, size_t first, size_t n, gathering *gathered)
 {
     if (j->p->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values) {
-        (j->p->carrier == 32 ? run_shortest_narrow : run_shortest_wide)(j, first, n);
+        run_shortest(j, first, n);
         return 0;
     }
     return run_tiles(j, first, n, gathered);

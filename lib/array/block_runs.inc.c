@@ -411,7 +411,7 @@ static void block_table_runs(const block_job *j, const realw *down, const realw 
 static uint64_t block_table_outside(const block_job *j, realw down, realw s, uintw amax, size_t n, const realw *x)
 {
     const core_search *search = j->element.search;
-    const realw low = search->values[0], high = search->values[CORE_SEARCH_VALUES], most = core_value(amax) / down;
+    const realw low = search->low, high = search->high, most = core_value(amax) / down;
     if (-most >= low && most <= high)
         return 0;
     realw last = high * s, first = low * s;

@@ -5,39 +5,32 @@
 #include "core/pack.h"
 #include "format/blocking.h"
 
-/* What a scale's code means. */
-typedef struct decoder {
-    core_coder64 coder; /* of a float */
-    int exponent_bits;  /* of a bare power of two; 0 for a float */
-} decoder;
-
-static fpemu_status decoder_begin(decoder *d, const fpemu_format *f)
+/* What tells what a scale's code means. */
+static fpemu_status decoder_begin(core_block64 *b, const fpemu_format *f)
 {
-    fpemu_format scale;
-    memset(d, 0, sizeof *d);
-    if (f->scaling == FPEMU_SCALING_S2FP8)
-        return FPEMU_OK; /* no block has a scale */
-    if (f->scale_power)
-        d->exponent_bits = f->scale_exponent_bits;
-    else if (fpemu_scale_of(f, &scale))
-        core_coder_make64(&d->coder, &scale, NULL);
-    else
+    const fpemu_rounding nearest = {0};
+    fpemu_format scale = {0};
+    if (f->scaling != FPEMU_SCALING_S2FP8 && !f->scale_power && !fpemu_scale_of(f, &scale))
         return FPEMU_ERROR_FORMAT;
+    core_block_make64(b, f, &scale, &nearest);
+    core_block_codes64(b, &scale);
     return FPEMU_OK;
 }
 
-static double scale_value(const decoder *d, uint64_t code)
+static double scale_value(const core_block64 *b, uint64_t code)
 {
-    if (!d->exponent_bits)
-        return core_value64(core_decode64(&d->coder, code));
-    const int32_t sign = 1 << (d->exponent_bits - 1), c = (int32_t)(code & (uint64_t)(2 * sign - 1));
-    const int exponent = (c ^ sign) - sign; /* ldexp would tell errno what overflows */
-    return exponent > 1023 ? core_value64(CORE_INF64) : exponent < -1074 ? 0 : core_value64(core_power64(exponent));
+    core_scale64 s;
+    core_scale_read64(b, code, &s);
+    if (s.kind != CORE_SCALE_POWER)
+        return s.s;
+    return s.exponent > 1023    ? core_value64(CORE_INF64) /* ldexp would tell errno what overflows */
+           : s.exponent < -1074 ? 0
+                                : core_value64(core_power64(s.exponent));
 }
 
 /* Where scales go: an array of a carrier's numbers, or NULL. */
 typedef struct scale_array {
-    decoder decoder;
+    core_block64 decoder;
     int carrier;
     void *values;
 } scale_array;
@@ -198,15 +191,13 @@ fpemu_status fpemu_unpack_scales(const fpemu_format *format, fpemu_type type, co
         return FPEMU_ERROR_ARGUMENT;
     if (core_reaches_meet(&packed, &written))
         return FPEMU_ERROR_OVERLAP;
-    status = decoder_begin(&to.decoder, format);
-    if (status)
-        return status;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    for (uint64_t i = 0; i < count; i++) {
+    status = decoder_begin(&to.decoder, format);
+    for (uint64_t i = 0; i < count && !status; i++) {
         const unsigned char *code = (const unsigned char *)bytes + l.scales_offset + (first + i) * l.scale_bytes;
         store_value(&to, i, core_load_bytes(code, (size_t)l.scale_bytes));
     }
     fpemu_environment_leave(&environment);
-    return FPEMU_OK;
+    return status;
 }

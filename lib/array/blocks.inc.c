@@ -19,12 +19,9 @@ static void element_plan_make(element_plan *e, const fpemu_format *f, const fpem
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
         memset(&e->plan, 0, sizeof e->plan);
-        e->one_by_one = e->two_steps = e->table.narrow = 0;
+        e->one_by_one = e->two_steps = 0;
+        core_codebook_make(&e->table, f, r);
         e->table.values = fpemu_table_values(f);
-        e->table.length = f->codebook_length;
-        e->table.mode = (uint8_t)core_mode(r);
-        e->table.n = r->bits ? r->bits : 32;
-        e->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
     core_plan_make(&e->plan, f, r, to_code);
@@ -83,7 +80,7 @@ static int block_is_fast(const element_plan *e)
 }
 
 /* P of n numbers t; `counted`: the values on the grid without ends too (all ones: beyond an end, where there is no
- * grid). q: the integers of affine formats, and indices of codebooks. */
+ * grid). q: the integers of affine formats, and codes of codebooks. */
 static void block_element_run(const block_element *e, const kernels *k, size_t n, const realw *t, const uint32_t *r,
                               int counted, uintw *grid, realw *rounded, int64_t *q)
 {
@@ -878,10 +875,12 @@ static APART void block_choose_scale(const block_job *j, block_part *p, const co
     }
 }
 
-/* What blocks that share a correction have in common: which they are, and both sums. */
+/* What blocks that share a correction have in common: which they are, and both sums; or what those of a super-block
+ * have by themselves. */
 typedef struct block_group {
-    uint64_t first;
+    uint64_t first, count;
     realw squares, products;
+    core_super_part part[CORE_SUPER_MOST];
 } block_group;
 
 /* Adds n errors each of `count` blocks, or pieces of blocks, to their sums. Each sum is a chain: eight run at a time. */
@@ -920,7 +919,7 @@ static void block_correction_sums(const block_job *j, size_t n, size_t count, co
     block_add_errors(n, count, p, products);
 }
 
-/* Finds the sums of the blocks that the block of *p is corrected with, unless *g has them. */
+/* Finds what the block of *p has in common with others, unless *g has it. */
 static APART void block_find_group(const block_job *j, const block_part *p, block_group *g)
 {
     const uint64_t along = p->block % j->walk.across, before = along % j->block->corrected;
@@ -929,6 +928,7 @@ static APART void block_find_group(const block_job *j, const block_part *p, bloc
     if (g->first == p->block - before)
         return;
     g->first = p->block - before;
+    g->count = count;
     for (uint64_t k = 0; k < count; k++) {
         core_place place;
         core_scale s;
@@ -936,6 +936,13 @@ static APART void block_find_group(const block_job *j, const block_part *p, bloc
         if (j->call->compact)
             place.x = p->place.x + (int64_t)((k - before) * j->walk.tile_length);
         const core_extremes e = block_extremes_between(j, &place, 0, place.elements);
+        if (core_rule_is_super(j->block->rule)) {
+            memset(g->part + k, 0, sizeof *g->part);
+            block_take(j, &place, 0, (size_t)place.elements, x);
+            if (!e.nonfinite)
+                g->part[k] = core_super_find(j->block, (unsigned)place.elements, x);
+            continue;
+        }
         core_scale_candidate(j->block, &e, 0, &s);
         if (s.kind != CORE_SCALE_DIVIDE)
             continue; /* there is nothing to add */
@@ -1003,9 +1010,14 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
         core_scale_candidate(j->block, e, 0, s);
     if (j->block->candidates > 1 && !j->given)
         block_choose_scale(j, p, e);
-    if (j->block->corrected && e->amax && !j->given) {
+    const int is_super = core_rule_is_super(j->block->rule);
+    if (j->block->corrected && (e->amax || is_super) && !j->given) {
         block_find_group(j, p, g);
-        core_scale_correct(j->block, g->squares, g->products, fpemu_element_bits(call->rounding, p->place.first), s);
+        if (is_super)
+            core_super_scale(j->block, g->part, (unsigned)g->count, (unsigned)(p->block - g->first), e->amax, s);
+        else
+            core_scale_correct(j->block, g->squares, g->products, fpemu_element_bits(call->rounding, p->place.first),
+                               s);
     }
     if (core_rule_levels(j->block->rule))
         block_find_levels(j, &p->place, e->amax, s);
@@ -1046,7 +1058,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
     /* where the block's elements begin in a compact x */
     uint64_t compact = j->lines ? (begin - j->call->first) / j->walk.across * j->walk.length : 0;
     uint64_t again = 0;
-    block_group group = {UINT64_MAX, 0, 0};
+    block_group group = {.first = UINT64_MAX};
     for (uint64_t v = begin; v < end; v++) {
         block_part p;
         core_extremes e = j->whole;
@@ -1225,7 +1237,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
     const int parts = j->call->compact ? 1 : thread_count((size_t)(together ? full : most));
     block_part p;
-    block_group group = {UINT64_MAX, 0, 0};
+    block_group group = {.first = UINT64_MAX};
     const block_slice s = {j, &p, first, end, parts, together};
     if (!together) {
         block_run_slices(&s);
@@ -1467,7 +1479,7 @@ static void block_job_wide(block_job *j, const fpemu_format *f)
         fpemu_rounding rounding;
         element_rounding(f, j->call->rounding, &rounding);
         element_plan_make64(&j->wide_plan, f, &rounding, j->p->codes);
-        j->wide_plan.table.narrow = 1;
+        j->wide_plan.table.flags |= CORE_CODEBOOK_NARROW;
         block_element_begin64(&j->wide, &j->wide_plan, j->counted);
     }
 }

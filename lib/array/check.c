@@ -53,7 +53,7 @@ static core_reason check_format(const fpemu_format *f, int carrier, const fpemu_
     if (f->kind == FPEMU_KIND_POSIT && (f->bits < 2 || f->bits > 32 || f->exponent_bits > 5))
         return REASON_FIELDS;
     if (f->kind == FPEMU_KIND_CODEBOOK ? f->codebook_length < 2 || f->codebook_length > 65536 || f->bits > 16 ||
-                                             f->codebook > FPEMU_CODEBOOK_UDYNAMIC || !fpemu_table_values(f)
+                                             f->codebook > FPEMU_CODEBOOK_CODES || !fpemu_table_values(f)
                                        : f->codebook || f->codebook_length || f->table_word)
         return REASON_FIELDS;
     if (f->scaling && !fpemu_blocks_are_sane(f, scale, own))
@@ -101,7 +101,7 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
         return REASON_SCALAR_COMPAT;
     if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
         return REASON_POSIT_MODE;
-    if (f->scaling && (core_corrected(f) || (core_candidates(f) > 1 && !core_rule_chooses(f->scaling)))) {
+    if (f->scaling == FPEMU_SCALING_EDEN || (f->scaling && core_candidates(f) > 1 && !core_rule_chooses(f->scaling))) {
         if (r->compat)
             return REASON_BLOCK_COMPAT;
         if (FPEMU_MODE_DRAWS(r->mode))

@@ -390,8 +390,9 @@ static void quantize_plan_codes(quantize_plan *p, const fpemu_format *f, const f
 {
     p->size = code_size(f->bits);
     core_coder_make(&p->coder, f, r);
-    p->at_once = p->plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&p->plan) && core_posit_codes_quickly(&p->coder)
-                                                 : core_direct_make(&p->direct, &p->plan, &p->coder);
+    p->at_once =
+        (uint8_t)(p->plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&p->plan) && core_posit_codes_quickly(&p->coder)
+                                                  : core_direct_make(&p->direct, &p->plan, &p->coder));
     p->kernel_codes = !p->at_once && !p->philox && core_integers_code_quickly(&p->plan, &p->coder);
 }
 

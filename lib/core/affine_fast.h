@@ -74,9 +74,7 @@ FPEMU_FN uint32_t core_element_affine_wide32(const core_plan32 *p, int mode, uin
     const double scale = p->scale_value, zero = (double)p->zero_point;
     const uint32_t nan = sign ? p->nan[1] : p->nan[0], infinite = sign ? p->infinite[1] : p->infinite[0];
     const double size = core_value64((uint64_t)(1023 + p->bits) << 52), unit = size * 4503599627370496.0; /* 2^52 */
-    core_plan64 integers;
-    memset(&integers, 0, sizeof integers);
-    core_plan_fixed_grid64(&integers, 0);
+    core_plan64 integers = core_integers();
     integers.one = p->one;
     integers.mode = p->mode;
     const uint64_t t = core_quotient_odd((double)core_value32(x), scale), s = (uint64_t)sign << 32;

@@ -63,7 +63,7 @@ FPEMU_FN core_block_compat core_block_compat_make(const fpemu_format *f, const f
 
 /* What is known of an element beside its value: how it compares with the ends, as core_events_of wants it. */
 typedef struct core_happened {
-    int64_t q; /* the integer of affine formats, the index of codebooks */
+    int64_t q; /* the integer of affine formats, the code of codebooks */
     uint8_t past, over;
 } core_happened;
 

@@ -61,10 +61,7 @@ FPEMU_FN void core_blocked_make(core_blocked *b, const fpemu_format *f, const fp
     }
     if (f->kind == FPEMU_KIND_CODEBOOK) {
         b->is_table = 1;
-        b->table.length = f->codebook_length;
-        b->table.mode = (uint8_t)core_mode(r);
-        b->table.n = r->bits ? r->bits : 32;
-        b->table.nan = (uint8_t)core_nan_policy(f, r);
+        core_codebook_make(&b->table, f, &own);
         return;
     }
     core_plan_make(&b->plan, element, &own, to_code);
@@ -115,7 +112,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
     h->q = 0;
     if (b->is_table) {
         core_codebook table = *values;
-        table.narrow = CARRIER_BITS == 32;
+        table.flags |= CARRIER_BITS == 32 ? CORE_CODEBOOK_NARROW : 0;
         p64 = core_codebook_element64(&table, t, r, &over, &h->q);
     } else if (power) {
         p64 = core_block_exact(&b->wide, &integers, s->exponent, core_bits64(x), r, &g, &h->q);

@@ -9,8 +9,14 @@ typedef struct core_search {
     uint8_t small, is_even; /* of loops: 16 values at most, which they look up without memory; by even places */
     uint8_t quick; /* core_fast_quotient will do for scales that core_search_scales has: no threshold is too near to
                     * zero for it, and no product too large */
-    uintw nan[2];  /* what a NaN becomes, by its sign, without random bits; and the indices of that */
-    uint32_t nan_index[2];
+    uint8_t own;   /* codes are the table's own */
+    uint8_t minus; /* the code of -0, where there is one */
+    uint8_t codes[CORE_SEARCH_VALUES];
+    uint32_t count, first; /* of the values; the first is that of this index of the table */
+    uint32_t zero;         /* from here on indices of the table are one more, as -0 is left out; or UINT32_MAX */
+    realw low, high;       /* the ends of the finite values */
+    uintw nan[2];          /* what a NaN becomes, by its sign, without random bits; and the codes of that */
+    uint32_t nan_code[2];
     uintw least, most; /* magnitudes beyond count as these */
     uintw offset;      /* of the places of core_search_place, which begin with 0 */
     realw middle;      /* the lower side of the places ends here */
@@ -19,6 +25,7 @@ typedef struct core_search {
     uint32_t even[32];
     realw thresholds[CORE_SEARCH_VALUES];                                /* ascending; infinite from the last on */
     realw values[CORE_SEARCH_VALUES + 1];                                /* the last one again at the end */
+    realw results[CORE_SEARCH_VALUES + 1];                               /* the same, or what stands for overflow */
     uintw entries[CORE_SEARCH_BUCKETS(CARRIER_BITS) + CORE_SEARCH_STEP]; /* added to a place: index << shift, and less
                                                                           * than 1 << shift */
 } core_search;
@@ -42,31 +49,47 @@ FPEMU_FN realw core_search_threshold(int mode, realw a, realw b)
     }
 }
 
+/* Index of the table for index k of the values. */
+FPEMU_FN uint32_t core_search_index(const core_search *s, uint32_t k)
+{
+    return s->first + k + (k >= s->zero);
+}
+
+/* The values, which are s->count, and what they become. */
+FPEMU_FN void core_search_values(core_search *s)
+{
+    const core_codebook *const c = &s->table;
+    for (uint32_t k = 0; k <= CORE_SEARCH_VALUES; k++) {
+        const uint32_t index = core_search_index(s, k < s->count ? k : s->count - 1);
+        const uint32_t code = core_codebook_code(c, index);
+        s->values[k] = (realw)core_codebook_at(c, index);
+        s->results[k] = (realw)c->values[code];
+        if (k < CORE_SEARCH_VALUES)
+            s->codes[k] = (uint8_t)code;
+    }
+}
+
 FPEMU_FN void core_search_thresholds(core_search *s)
 {
     const core_codebook *const c = &s->table;
-    const uint32_t last = c->length - 1, mode = c->mode, narrow = c->narrow;
+    const uint32_t last = s->count - 1, mode = c->mode, narrow = c->flags & CORE_CODEBOOK_NARROW;
     uint32_t across = 0; /* zero lies between two values */
     for (uint32_t k = 0; k < last; k++) {
-        const realw a = (realw)c->values[k], b = (realw)c->values[k + 1];
+        const realw a = s->values[k], b = s->values[k + 1];
         const double middle = ((double)a + (double)b) / 2;
         const realw nearest = narrow ? (realw)(float)middle : (realw)middle;
-        const int below = nearest >= b || (nearest > a && core_codebook_tie((int)mode, (double)nearest));
-        s->values[k] = a;
+        const int below =
+            nearest >= b || (nearest > a && core_codebook_tie(c, core_search_index(s, k), (double)nearest));
         s->thresholds[k] = below ? core_search_below(nearest) : nearest; /* b itself is a value */
-        across |= (uint32_t)(c->values[k] < 0) & (uint32_t)(c->values[k + 1] > 0);
+        across |= (uint32_t)(a < 0) & (uint32_t)(b > 0);
     }
     /* where numbers on either side of zero change sides, one threshold does not do */
     const uint32_t apart = mode == FPEMU_MODE_RTZ && across;
     s->steps = (uint8_t)(!CORE_DRAWS(mode) && !apart);
     for (uint32_t k = 0; k < last && !core_to_nearest((int)mode); k++)
-        s->thresholds[k] =
-            core_search_threshold(apart ? FPEMU_MODE_SR : (int)mode, s->values[k], (realw)c->values[k + 1]);
-    for (uint32_t k = last; k < CORE_SEARCH_VALUES; k++) {
-        s->values[k] = (realw)c->values[last];
+        s->thresholds[k] = core_search_threshold(apart ? FPEMU_MODE_SR : (int)mode, s->values[k], s->values[k + 1]);
+    for (uint32_t k = last; k < CORE_SEARCH_VALUES; k++)
         s->thresholds[k] = core_value(CARRIER_INF);
-    }
-    s->values[CORE_SEARCH_VALUES] = (realw)c->values[last];
     const realw near = (realw)0x1p-40f, far = (realw)0x1p60f;
     uint32_t quick = s->values[0] > -far && s->values[last] < far;
     for (uint32_t k = 0; k < last; k++)
@@ -77,16 +100,36 @@ FPEMU_FN void core_search_thresholds(core_search *s)
 /* Begins *s: thresholds and values; s->usable says whether the table has such. */
 FPEMU_FN void core_search_begin(core_search *s, const core_codebook *c)
 {
-    s->usable = c->length <= CORE_SEARCH_VALUES;
+    const uint32_t low = core_codebook_low(c), high = core_codebook_high(c), past = CORE_CODEBOOK_PAST;
     s->steps = 0;
     s->table = *c;
+    s->own = (uint8_t)low;
+    s->first = low - core_codebook_flag(c, past, 1);
+    s->count = high + core_codebook_flag(c, past, 0) - s->first + 1;
+    s->zero = UINT32_MAX;
+    s->low = (realw)core_codebook_at(c, low);
+    s->high = (realw)core_codebook_at(c, high);
+    for (uint32_t k = low; k < high && low; k++)
+        if (core_codebook_at(c, k) == core_codebook_at(c, k + 1)) { /* zeros */
+            s->zero = k - s->first;
+            s->minus = (uint8_t)core_codebook_code(c, k);
+            s->count--;
+        }
+    /* infinities are rounded as other numbers are */
+    s->usable = s->count <= CORE_SEARCH_VALUES && c->length <= 256 &&
+                (c->flags / CORE_CODEBOOK_PAST & 3) == (c->flags / CORE_CODEBOOK_INFINITE & 3);
     for (int k = 0; k < 2; k++) {
         const uintw nan = CARRIER_NAN | (k ? CARRIER_SIGN : 0);
-        s->nan_index[k] = core_codebook_index(c, nan, 0);
-        s->nan[k] = core_codebook_value(c, nan, s->nan_index[k]);
+        int64_t code;
+        int outside;
+        s->nan[k] = core_codebook_element(c, nan, 0, &outside, &code);
+        s->nan_code[k] = (uint32_t)code;
     }
-    if (s->usable)
-        core_search_thresholds(s);
+    if (!s->usable)
+        return;
+    core_search_values(s);
+    core_search_thresholds(s);
+    s->usable = (uint8_t)(s->steps | !low);
 }
 
 /* Where t lies: integers that ascend with t, from threshold to threshold for sure. */
@@ -101,7 +144,7 @@ FPEMU_FN uintw core_search_place(const core_search *s, realw t)
  * there need not be places for all that lies between. */
 FPEMU_FN void core_search_ends(core_search *s)
 {
-    const uint32_t count = s->table.length - 1;
+    const uint32_t count = s->count - 1;
     intw nearest = (intw)CARRIER_INF, next = (intw)CARRIER_INF, farthest = 0, same = 0, below = 0;
     for (uint32_t k = 0; k < count; k++) {
         const intw a = (intw)(core_bits(s->thresholds[k]) & ~CARRIER_SIGN);
@@ -127,7 +170,7 @@ FPEMU_FN void core_search_ends(core_search *s)
  * whether they do. */
 FPEMU_FN void core_search_make(core_search *s)
 {
-    const uint32_t count = s->table.length - 1;
+    const uint32_t count = s->count - 1;
     uintw places[CORE_SEARCH_VALUES + 1], closest = CARRIER_SIGN >> 8; /* an index has 8 bits */
     if (!s->usable)
         return;
@@ -163,7 +206,7 @@ FPEMU_FN void core_search_make(core_search *s)
 /* Even places of at most 16 values; whether each has one threshold at most. */
 FPEMU_FN int core_search_even(core_search *s)
 {
-    const uint32_t count = s->table.length - 1;
+    const uint32_t count = s->count - 1;
     const realw low = -s->values[0], high = s->values[count], reach = high > low ? high : low;
     int before = -1; /* the last place that the threshold before may have */
     uint32_t from = 0;

@@ -67,9 +67,7 @@ FPEMU_FN uintw core_qpytorch_fixed(const core_plan *p, uintw u, uint32_t r)
     const double add = p->mode == FPEMU_MODE_SR ? (double)(r >> 8) / 16777216.0 : 0.5;
     const double t = (double)core_value32(core_narrow(x * scale + add)) - 0.5;
     const uint64_t z = core_bits64(t), sign = z >> 63 << 63;
-    core_plan64 integers;
-    memset(&integers, 0, sizeof integers);
-    core_plan_fixed_grid64(&integers, 0);
+    const core_plan64 integers = core_integers();
     const uint64_t g = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, z & ~sign, sign, 0);
     const uintw sign_bit = sign ? CARRIER_SIGN : 0;
     if (g >= core_bits64(16777216.0)) /* a binary32 integer already: x itself is on the grid */
@@ -85,8 +83,6 @@ FPEMU_FN uint64_t core_pytorch_affine(const core_plan *p, uintw u)
     const float inverse = 1.0f / scale;
     const float t = x == 0 ? x : p->compat == FPEMU_COMPAT_PYTORCH_MULTIPLY ? x * inverse : x / scale;
     const uint64_t z = core_bits64((double)t), sign = z >> 63 << 63;
-    core_plan64 integers;
-    memset(&integers, 0, sizeof integers);
-    core_plan_fixed_grid64(&integers, 0);
+    const core_plan64 integers = core_integers();
     return core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, z & ~sign, sign, 0) | sign;
 }

@@ -65,9 +65,7 @@ FPEMU_FN uintw core_element_posit(const core_plan *p, int mode, uintw u, uintw r
 /* Magnitude of scale * k, k the integer that finite magnitude a goes to, without ends. */
 FPEMU_FN uintw core_affine_fast_grid(const core_plan *p, int mode, uintw a, uintw sign, uintw r)
 {
-    core_plan64 integers;
-    memset(&integers, 0, sizeof integers);
-    core_plan_fixed_grid64(&integers, 0);
+    core_plan64 integers = core_integers();
     integers.one = p->one;
     integers.mode = p->mode;
     const double x = (double)core_value(a), scale = p->scale_value;

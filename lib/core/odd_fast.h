@@ -52,45 +52,28 @@ FPEMU_FN double core_the_odd64(double first, double second)
     return __double2loint(first) & 1 ? first : second;
 }
 
-FPEMU_FN float core_rounded_down32(int operation, float a, float b, float c)
-{
-    switch (operation) {
-    case FPEMU_OPERATION_ADD: return __fadd_rd(a, b);
-    case FPEMU_OPERATION_SUB: return __fsub_rd(a, b);
-    case FPEMU_OPERATION_MUL: return __fmul_rd(a, b);
-    default: return __fmaf_rd(a, b, c);
+/* An operation, a constant, by the device's instructions for one type (f, d), rounded down (rd), up (ru), to the nearest
+ * (rn) or toward zero (rz). */
+#define CORE_DEVICE_OPERATION(name, real, type, fma, side)                                                             \
+    FPEMU_FN real name(int operation, real a, real b, real c)                                                          \
+    {                                                                                                                  \
+        switch (operation) {                                                                                           \
+        case FPEMU_OPERATION_ADD: return __##type##add_##side(a, b);                                                   \
+        case FPEMU_OPERATION_SUB: return __##type##sub_##side(a, b);                                                   \
+        case FPEMU_OPERATION_MUL: return __##type##mul_##side(a, b);                                                   \
+        case FPEMU_OPERATION_DIV: return __##type##div_##side(a, b);                                                   \
+        case FPEMU_OPERATION_SQRT: return __##type##sqrt_##side(a);                                                    \
+        default: return __##fma##_##side(a, b, c);                                                                     \
+        }                                                                                                              \
     }
-}
-
-FPEMU_FN float core_rounded_up32(int operation, float a, float b, float c)
-{
-    switch (operation) {
-    case FPEMU_OPERATION_ADD: return __fadd_ru(a, b);
-    case FPEMU_OPERATION_SUB: return __fsub_ru(a, b);
-    case FPEMU_OPERATION_MUL: return __fmul_ru(a, b);
-    default: return __fmaf_ru(a, b, c);
-    }
-}
-
-FPEMU_FN double core_rounded_down64(int operation, double a, double b, double c)
-{
-    switch (operation) {
-    case FPEMU_OPERATION_ADD: return __dadd_rd(a, b);
-    case FPEMU_OPERATION_SUB: return __dsub_rd(a, b);
-    case FPEMU_OPERATION_MUL: return __dmul_rd(a, b);
-    default: return __fma_rd(a, b, c);
-    }
-}
-
-FPEMU_FN double core_rounded_up64(int operation, double a, double b, double c)
-{
-    switch (operation) {
-    case FPEMU_OPERATION_ADD: return __dadd_ru(a, b);
-    case FPEMU_OPERATION_SUB: return __dsub_ru(a, b);
-    case FPEMU_OPERATION_MUL: return __dmul_ru(a, b);
-    default: return __fma_ru(a, b, c);
-    }
-}
+CORE_DEVICE_OPERATION(core_rounded_down32, float, f, fmaf, rd)
+CORE_DEVICE_OPERATION(core_rounded_up32, float, f, fmaf, ru)
+CORE_DEVICE_OPERATION(core_rounded_down64, double, d, fma, rd)
+CORE_DEVICE_OPERATION(core_rounded_up64, double, d, fma, ru)
+CORE_DEVICE_OPERATION(core_near32, float, f, fmaf, rn)
+CORE_DEVICE_OPERATION(core_near64, double, d, fma, rn)
+CORE_DEVICE_OPERATION(core_cut64, double, d, fma, rz)
+#undef CORE_DEVICE_OPERATION
 #endif
 
 /* The result of an operation, a constant, rounded to odd. down: zeros that cancel give -0. Quotients and roots are
@@ -131,58 +114,27 @@ FPEMU_FN double core_odd64(int operation, int down, double a, double b, double c
 #endif
 }
 
+#if !defined(__CUDA_ARCH__)
 /* The same, rounded to the nearest. */
 FPEMU_FN float core_near32(int operation, float a, float b, float c)
 {
-#if defined(__CUDA_ARCH__)
-    switch (operation) {
-    case FPEMU_OPERATION_ADD: return __fadd_rn(a, b);
-    case FPEMU_OPERATION_SUB: return __fsub_rn(a, b);
-    case FPEMU_OPERATION_MUL: return __fmul_rn(a, b);
-    case FPEMU_OPERATION_DIV: return __fdiv_rn(a, b);
-    case FPEMU_OPERATION_SQRT: return __fsqrt_rn(a);
-    default: return __fmaf_rn(a, b, c);
-    }
-#else
     return (float)core_odd64(operation, 0, (double)a, (double)b, (double)c);
-#endif
 }
 
 FPEMU_FN double core_near64(int operation, double a, double b, double c)
 {
-#if defined(__CUDA_ARCH__)
-    switch (operation) {
-    case FPEMU_OPERATION_ADD: return __dadd_rn(a, b);
-    case FPEMU_OPERATION_SUB: return __dsub_rn(a, b);
-    case FPEMU_OPERATION_MUL: return __dmul_rn(a, b);
-    case FPEMU_OPERATION_DIV: return __ddiv_rn(a, b);
-    case FPEMU_OPERATION_SQRT: return __dsqrt_rn(a);
-    default: return __fma_rn(a, b, c);
-    }
-#else
     const core_exact x =
         core_exact_result((fpemu_operation)operation, FPEMU_MODE_RNE, core_bits64(a), core_bits64(b), core_bits64(c));
     return core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
-#endif
 }
 
 /* The same, rounded toward zero. */
 FPEMU_FN double core_cut64(int operation, double a, double b, double c)
 {
-#if defined(__CUDA_ARCH__)
-    switch (operation) {
-    case FPEMU_OPERATION_ADD: return __dadd_rz(a, b);
-    case FPEMU_OPERATION_SUB: return __dsub_rz(a, b);
-    case FPEMU_OPERATION_MUL: return __dmul_rz(a, b);
-    case FPEMU_OPERATION_DIV: return __ddiv_rz(a, b);
-    case FPEMU_OPERATION_SQRT: return __dsqrt_rz(a);
-    default: return __fma_rz(a, b, c);
-    }
-#else
     const core_exact x =
         core_exact_result((fpemu_operation)operation, FPEMU_MODE_RTZ, core_bits64(a), core_bits64(b), core_bits64(c));
     return core_value64(core_exact_binary64(&x, FPEMU_MODE_RTZ));
-#endif
 }
+#endif
 
 #endif /* FPEMU_CORE_ODD_FAST_H */

@@ -44,6 +44,9 @@ enum {
 /* Blocks of rules with levels have at most so many elements. */
 #define CORE_LEVEL_ELEMENTS 64
 
+/* Blocks of ggml's super-blocks have at most so many elements, and super-blocks at most so many blocks. */
+#define CORE_SUPER_MOST 32
+
 /* Two numbers of the whole tensor, as packed: nvfp4 u, d; s2fp8 alpha, beta. amax: its largest finite magnitude and
  * most: [K*T], where a rule looks at errors. */
 typedef struct core_tensor {
@@ -57,10 +60,18 @@ FPEMU_FN int core_rule_is_nvfp4(int rule)
            (rule >= FPEMU_SCALING_4OVER6 && rule <= FPEMU_SCALING_NVFP4_CLAMP) || rule == FPEMU_SCALING_EDEN;
 }
 
-/* How many blocks of a line share a correction of their scales; 0: none. */
+/* Rules whose scales are multiples of what a super-block has. */
+FPEMU_FN int core_rule_is_super(int rule)
+{
+    return rule == FPEMU_SCALING_GGML_1K || rule == FPEMU_SCALING_GGML_0K;
+}
+
+/* How many blocks of a line share a correction of their scales, or make a super-block; 0: none. */
 FPEMU_FN unsigned core_corrected(const fpemu_format *f)
 {
-    return f->scaling != FPEMU_SCALING_EDEN ? 0 : f->correct ? f->correct : 8;
+    if (f->scaling == FPEMU_SCALING_EDEN)
+        return f->correct ? f->correct : 8;
+    return f->scaling == FPEMU_SCALING_GGML_1K ? 8 : f->scaling == FPEMU_SCALING_GGML_0K ? 16 : 0;
 }
 
 /* How many neighbours share the finest level of a scale, under rules whose scales have levels; else 0. */
@@ -80,7 +91,7 @@ FPEMU_FN int core_level(int rule, uint32_t levels, unsigned place)
 /* Rules with two numbers a block, or with a scale that may be negative. */
 FPEMU_FN int core_rule_is_affine(int rule)
 {
-    return rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0;
+    return (rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0) || core_rule_is_super(rule);
 }
 
 /* Rules that ask for more of a block than its largest elements above and below zero. */
@@ -97,7 +108,8 @@ FPEMU_FN int core_rule_order(int rule)
     case FPEMU_SCALING_MINMAX: return FPEMU_ZERO_AFTER;
     case FPEMU_SCALING_HQQ: return FPEMU_ZERO_BEFORE;
     case FPEMU_SCALING_TINYGEMM:
-    case FPEMU_SCALING_GGML_1: return CORE_ZERO_OFFSET;
+    case FPEMU_SCALING_GGML_1:
+    case FPEMU_SCALING_GGML_1K: return CORE_ZERO_OFFSET;
     default: return FPEMU_ZERO_NONE;
     }
 }
@@ -217,9 +229,11 @@ FPEMU_FN core_tensor core_nvfp4_tensor(const fpemu_range *w, int rule, float k, 
 
 #include "carrier64.h"
 #include "scale.inc.h"
+#include "super.inc.h"
 #include "carrier_end.h"
 #include "carrier32.h"
 #include "scale.inc.h"
+#include "super.inc.h"
 #include "carrier_end.h"
 
 /* The exact quotient x * 2^-c, x having the bits u. */

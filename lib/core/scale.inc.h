@@ -54,6 +54,7 @@ typedef struct core_scale {
     realw offset, add; /* of order CORE_ZERO_OFFSET: x less the one is scaled, the other is added to y */
     int32_t exponent;  /* floor(log2 s) */
     uint32_t levels;   /* bits that change the scale of some of the elements: core_level */
+    uint64_t code;     /* of a part of a super-block */
     uint8_t order;     /* fpemu_zero_order, or CORE_ZERO_OFFSET */
     uint8_t kind;      /* enum core_scale_kind */
     uint8_t saturated; /* cut to an end of the scale format */
@@ -137,7 +138,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
         const uintw least = core_bits(b->scale_min);
         b->first = core_exponent(least);
         b->first += core_bits(b->scale_min) != core_power(b->first);
-        if (b->search_step && !b->search_grid && !b->powers) {
+        if (core_rule_is_super(b->rule) || (b->search_step && !b->search_grid && !b->powers)) {
             b->code_most = (uint32_t)scale->max_code;
             core_coder_make(&b->scale_coder, scale, NULL);
         }
@@ -641,9 +642,28 @@ FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
         return ((uint32_t)s->exponent & b->code_mask) | levels;
     if (s->kind == CORE_SCALE_NAN) /* its second number is 0 */
         return core_encode(&b->scale_coder, CARRIER_NAN, CARRIER_NAN);
+    if (core_rule_is_super(b->rule))
+        return s->code;
     const int power = b->powers && s->kind != CORE_SCALE_DIVIDE;
     const uintw u = power ? core_power(s->exponent) : core_bits(s->s);
     return core_encode(&b->scale_coder, u, u) | levels;
+}
+
+/* What follows of the two numbers of a super-block and the multiples that a block has of them. */
+FPEMU_FN void core_super_ready(const core_block *b, realw d, realw m, realw multiple, realw least, core_scale *s)
+{
+    s->s = s->down = d * multiple + 0; /* a zero of no sign */
+    s->order = (uint8_t)core_rule_order(b->rule);
+    s->offset = s->add = s->order ? -(m * least) : 0;
+}
+
+/* What such a code says, d being its first number. */
+FPEMU_FN void core_super_read(const core_block *b, uint64_t code, core_scale *s)
+{
+    const realw d = s->s, m = core_value(core_decode(&b->scale_coder, code >> b->level_shift));
+    const uint64_t multiples = code >> b->level_shift, above = multiples >> b->level_shift;
+    const int multiple = s->order ? (int)(above & 63) : (int)((multiples & 255) ^ 128) - 128;
+    core_super_ready(b, d, m, (realw)multiple, (realw)(above >> 6 & 63), s);
 }
 
 /* What a code says of the elements' values; `down` is not set. */
@@ -665,7 +685,9 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
         if (core_rule_is_nvfp4(b->rule))
             s->d = (realw)b->tensor.b;
         s->order = (uint8_t)core_rule_order(b->rule);
-        if (s->order)
+        if (core_rule_is_super(b->rule))
+            core_super_read(b, code, s);
+        else if (s->order)
             core_scale_read_second(b, code >> b->level_shift, s);
     }
 }

@@ -186,11 +186,13 @@ uint32_t fpemu_scale_bits(const fpemu_format *f)
         return 0;
     const uint32_t own = (uint32_t)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
     const int order = core_rule_order(f->scaling);
-    return own + (f->scaling == FPEMU_SCALING_HIF4    ? 24u
-                  : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
-                  : order == FPEMU_ZERO_AFTER         ? f->bits
-                  : order                             ? own
-                                                      : 0);
+    return own + (f->scaling == FPEMU_SCALING_HIF4      ? 24u
+                  : f->scaling == FPEMU_SCALING_PAIRS   ? (f->block_length + 1) / 2
+                  : f->scaling == FPEMU_SCALING_GGML_1K ? own + 12
+                  : f->scaling == FPEMU_SCALING_GGML_0K ? 8u
+                  : order == FPEMU_ZERO_AFTER           ? f->bits
+                  : order                               ? own
+                                                        : 0);
 }
 
 /* ---------------------------------------------------------------------------------------------- validity */
@@ -296,7 +298,7 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
                       " normal one on");
     if (f->outer > FPEMU_OUTER_ROW || (f->outer && (!core_rule_is_nvfp4(f->scaling) || f->block != FPEMU_BLOCK_RUN)))
         return refuse(problem, FPEMU_PARAMETER_OUTER, "outer=row with nvfp4 rules and blocks N alone");
-    if (f->correct > CORE_CHOICE_ROWS || (f->correct && !core_corrected(f)))
+    if (f->correct > CORE_CHOICE_ROWS || (f->correct && f->scaling != FPEMU_SCALING_EDEN))
         return refuse(problem, FPEMU_PARAMETER_CORRECT, "a correction over 1 to 64 blocks, with the rule eden alone");
     return check_search(f, problem);
 }
@@ -305,6 +307,7 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
 static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
 {
     const uint32_t scales = FPEMU_PARAMETER_BLOCK_SCALE | FPEMU_PARAMETER_BLOCK_EXPONENT | FPEMU_PARAMETER_RULE;
+    const int has_sign = f->scaling == FPEMU_SCALING_GGML_0 || f->scaling == FPEMU_SCALING_GGML_0K;
     switch (f->scaling) {
     case FPEMU_SCALING_EVEN:
         if (f->kind == FPEMU_KIND_POSIT || f->kind == FPEMU_KIND_CODEBOOK)
@@ -367,6 +370,14 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
             return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
                           "fixed(4,2):symmetric with the rule hif4");
         break;
+    case FPEMU_SCALING_GGML_1K:
+    case FPEMU_SCALING_GGML_0K:
+        if (f->block != FPEMU_BLOCK_RUN || f->block_length * core_corrected(f) != 256)
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
+                          "block=32 with the rule ggml-1k, block=16 with ggml-0k");
+        if (scale->bits > 16)
+            return refuse(problem, scales, "a scale of at most 16 bits, such as fp16, with this rule");
+        /* fall through */
     case FPEMU_SCALING_MINMAX:
     case FPEMU_SCALING_TINYGEMM:
     case FPEMU_SCALING_HQQ:
@@ -382,10 +393,10 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
         if (f->scale_power || !scale->has_zero)
             return refuse(problem, scales, "a scale such as fp32 or fp16 with this rule");
         if (f->kind != FPEMU_KIND_INT || core_bits64(f->scale) != core_bits64(1) || f->zero_point || f->bits > 16 ||
-            (f->scaling == FPEMU_SCALING_GGML_0 && !f->is_signed))
+            (has_sign && !f->is_signed) || (f->scaling == FPEMU_SCALING_GGML_1K && f->is_signed))
             return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
-                          f->scaling == FPEMU_SCALING_GGML_0 ? "int(B), B at most 16, with the rule ggml-0"
-                                                             : "int(B) or uint(B), B at most 16, with this rule");
+                          has_sign ? "int(B), B at most 16, with the rules ggml-0 and ggml-0k"
+                                   : "uint(B), B at most 16, or int(B) but with ggml-1k, with this rule");
         break;
     case FPEMU_SCALING_S2FP8:
         if (f->block != FPEMU_BLOCK_TENSOR)

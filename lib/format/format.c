@@ -3,7 +3,10 @@
 #include "format.h"
 
 #include "blocking.h"
+#include "codebook.h"
 #include "core/port.h"
+#include "core/reach.h"
+#include "environment.h"
 #include "scalar.h"
 
 #include <string.h>
@@ -16,7 +19,7 @@ static fpemu_format parameters_of(const fpemu_format *f)
     memcpy(&p, f, offsetof(fpemu_format, precision)); /* where those of scalar formats end */
     p.codebook = f->codebook;
     p.codebook_length = f->codebook_length;
-    if (f->kind == FPEMU_KIND_CODEBOOK && f->codebook == FPEMU_CODEBOOK_CUSTOM)
+    if (f->kind == FPEMU_KIND_CODEBOOK && fpemu_has_own_table(f))
         p.table = f->table;
     fpemu_copy_blocked(&p, f);
     return p;
@@ -114,48 +117,38 @@ fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, in
     if (!format)
         return FPEMU_ERROR_NULL;
     memset(format, 0, sizeof *format);
-    if (!fpemu_set_p3109(format, k, p, is_signed != 0, has_infinity, &problem)) {
-        memset(format, 0, sizeof *format);
+    if (!fpemu_set_p3109(format, k, p, is_signed != 0, has_infinity, &problem))
         return FPEMU_ERROR_FORMAT;
-    }
+    return fpemu_format_complete(format);
+}
+
+/* The format with these parameters, and no others. */
+static fpemu_status make(fpemu_format *format, const fpemu_format *parameters)
+{
+    if (!format)
+        return FPEMU_ERROR_NULL;
+    *format = *parameters;
     return fpemu_format_complete(format);
 }
 
 fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed)
 {
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_FIXED;
-    format->bits = word_length;
-    format->fraction_bits = fraction_bits;
-    format->is_signed = is_signed != 0;
-    return fpemu_format_complete(format);
+    const fpemu_format f = {
+        .kind = FPEMU_KIND_FIXED, .bits = word_length, .fraction_bits = fraction_bits, .is_signed = is_signed != 0};
+    return make(format, &f);
 }
 
 fpemu_status fpemu_format_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point)
 {
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_INT;
-    format->bits = bits;
-    format->is_signed = is_signed != 0;
-    format->scale = scale;
-    format->zero_point = zero_point;
-    return fpemu_format_complete(format);
+    const fpemu_format f = {
+        .kind = FPEMU_KIND_INT, .bits = bits, .is_signed = is_signed != 0, .scale = scale, .zero_point = zero_point};
+    return make(format, &f);
 }
 
 fpemu_status fpemu_format_posit(fpemu_format *format, uint32_t n, uint32_t es)
 {
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_POSIT;
-    format->bits = n;
-    format->exponent_bits = es;
-    format->is_signed = 1;
-    return fpemu_format_complete(format);
+    const fpemu_format f = {.kind = FPEMU_KIND_POSIT, .bits = n, .exponent_bits = es, .is_signed = 1};
+    return make(format, &f);
 }
 
 fpemu_status fpemu_format_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits)
@@ -181,6 +174,29 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
     format->kind = FPEMU_KIND_CODEBOOK;
     format->codebook_length = length;
     format->table = values;
+    return fpemu_format_complete(format);
+}
+
+fpemu_status fpemu_format_codes(fpemu_format *format, uint32_t length, const float *values, float *memory)
+{
+    if (!format)
+        return FPEMU_ERROR_NULL;
+    memset(format, 0, sizeof *format);
+    if (!values || !memory)
+        return FPEMU_ERROR_NULL;
+    fp_environment environment;
+    core_reach e;
+    fpemu_environment_enter(&environment);
+    const int sorted = length >= 2 && length <= 65536 && core_reach_array(&e, values, length, sizeof *values) &&
+                       core_reach_array(&e, memory, FPEMU_CODES_MEMORY(length), sizeof *memory) &&
+                       fpemu_sort_codes(length, values, memory);
+    fpemu_environment_leave(&environment);
+    if (!sorted)
+        return FPEMU_ERROR_FORMAT;
+    format->kind = FPEMU_KIND_CODEBOOK;
+    format->codebook = FPEMU_CODEBOOK_CODES;
+    format->codebook_length = length;
+    format->table = memory;
     return fpemu_format_complete(format);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/reach.h"
 #include "core/round.h"
+#include "core/scale.h"
 
 static double not_a_number(void)
 {
@@ -66,7 +67,7 @@ uint64_t fpemu_format_value_count(const fpemu_format *format)
     if (format->kind == FPEMU_KIND_POSIT)
         return fpemu_ones(format->bits);
     if (format->kind == FPEMU_KIND_CODEBOOK)
-        return format->codebook_length;
+        return fpemu_table_count(format);
     return fpemu_ones(format->bits) + !format->symmetric;
 }
 
@@ -75,7 +76,7 @@ uint64_t fpemu_format_nan_count(const fpemu_format *format)
     if (!fpemu_is_format(format))
         return 0;
     if (format->kind == FPEMU_KIND_CODEBOOK)
-        return fpemu_ones(format->bits) + 1 - format->codebook_length;
+        return fpemu_table_nan_count(format);
     if (format->kind != FPEMU_KIND_FLOAT)
         return (uint64_t)format->has_nan + format->symmetric; /* the code that symmetric formats leave out */
     switch (format->specials) {
@@ -94,7 +95,12 @@ double fpemu_format_bits_per_element(const fpemu_format *format)
     fpemu_environment_enter(&environment);
     const double tile = format->block == FPEMU_BLOCK_TILE ? format->block_rows : 1.0;
     const double block = tile * format->block_length; /* 0: as many elements as there come */
-    const double bits = format->bits + (block > 0 ? fpemu_scale_bits(format) / block : 0);
+    double scale = fpemu_scale_bits(format);
+    if (core_rule_is_super(format->scaling)) { /* its numbers are in the code of each of its blocks */
+        const int own = format->scale_exponent_bits + format->scale_mantissa_bits + format->scale_signed;
+        scale -= own * (core_rule_order(format->scaling) ? 2 : 1) * (1 - 1.0 / core_corrected(format));
+    }
+    const double bits = format->bits + (block > 0 ? scale / block : 0);
     fpemu_environment_leave(&environment);
     return bits;
 }
@@ -151,7 +157,7 @@ static uint64_t hif8_code(const fpemu_format *f, uint64_t k)
 static uint64_t code_at(const fpemu_format *f, uint64_t i)
 {
     if (f->kind == FPEMU_KIND_CODEBOOK)
-        return i;
+        return fpemu_table_code(f, i);
     if (f->kind != FPEMU_KIND_FLOAT) /* two's complement, so the codes count upward from the lowest */
         return (f->lowest_code + i) & fpemu_ones(f->bits);
     const uint64_t positive = positive_count(f), skipped = fpemu_smallest_code(f) - f->has_zero;

@@ -466,13 +466,9 @@ int fpemu_set_lee(fpemu_format *format, int64_t exponent_bits, int64_t mantissa_
         return refuse(problem, FPEMU_PARAMETER_MANTISSA, "0 to 52 mantissa bits");
     if (b < -4096 || b > 4096)
         return refuse(problem, FPEMU_PARAMETER_BIAS, "a bias with which binary64 holds every value");
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_FLOAT;
-    format->exponent_bits = (uint32_t)exponent_bits;
-    format->mantissa_bits = (uint32_t)mantissa_bits;
-    format->is_signed = 1;
-    format->specials = exponent_bits == 8 ? FPEMU_SPECIALS_IEEE : FPEMU_SPECIALS_FINITE;
-    format->bias = fpemu_default_bias(format->exponent_bits, format->specials) + (int32_t)b;
+    const uint32_t specials = exponent_bits == 8 ? FPEMU_SPECIALS_IEEE : FPEMU_SPECIALS_FINITE;
+    fpemu_set_float(format, (uint32_t)exponent_bits, (uint32_t)mantissa_bits,
+                    fpemu_default_bias((uint32_t)exponent_bits, specials) + (int32_t)b, specials, 1);
     return 1;
 }
 
@@ -482,15 +478,11 @@ int fpemu_set_p3109(fpemu_format *format, int64_t k, int64_t p, int is_signed, i
         return refuse(problem, FPEMU_PARAMETER_BITS, "K from 3 to 64");
     if (p < 1 || p > k - is_signed)
         return refuse(problem, FPEMU_PARAMETER_MANTISSA, "P from 1 to K-1, unsigned K");
-    memset(format, 0, sizeof *format);
-    format->kind = FPEMU_KIND_FLOAT;
-    format->exponent_bits = (uint32_t)(k - p + 1 - is_signed);
-    format->mantissa_bits = (uint32_t)(p - 1);
-    format->is_signed = is_signed != 0;
-    format->specials = has_infinity ? FPEMU_SPECIALS_P3109E : FPEMU_SPECIALS_P3109F;
-    if (format->exponent_bits > 11)
+    const uint32_t e = (uint32_t)(k - p + 1 - is_signed);
+    if (e > 11)
         return refuse(problem, FPEMU_PARAMETER_BITS | FPEMU_PARAMETER_MANTISSA,
                       "at most 11 exponent bits: K-P+1 (signed K-P)");
-    format->bias = fpemu_default_bias(format->exponent_bits, format->specials);
+    fpemu_set_float(format, e, (uint32_t)(p - 1), FPEMU_BIAS_DEFAULT,
+                    has_infinity ? FPEMU_SPECIALS_P3109E : FPEMU_SPECIALS_P3109F, is_signed);
     return 1;
 }

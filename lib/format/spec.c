@@ -9,6 +9,7 @@
  * the last of them stands. */
 #include "spec_blocks.h"
 
+#include "codebook.h"
 #include "format.h"
 #include "named.h"
 #include "near.h"
@@ -167,12 +168,9 @@ static int build(const call *c, const reader *r, const value *v, fpemu_format *f
     case CALL_P3109:
         return fpemu_set_p3109(f, v[0].number, v[1].number, (v[2].number & 2) == 0, (v[2].number & 1) == 0, problem);
     case CALL_FLOAT:
-        f->kind = FPEMU_KIND_FLOAT;
-        f->exponent_bits = to_unsigned(v[0].number);
-        f->mantissa_bits = to_unsigned(v[1].number);
-        f->bias = r->given & FPEMU_PARAMETER_BIAS ? to_signed(v[2].number) : FPEMU_BIAS_DEFAULT;
-        f->specials = (uint8_t)v[3].number;
-        f->is_signed = r->given & FPEMU_PARAMETER_SIGNED ? (uint8_t)v[4].number : 1;
+        fpemu_set_float(f, to_unsigned(v[0].number), to_unsigned(v[1].number),
+                        r->given & FPEMU_PARAMETER_BIAS ? to_signed(v[2].number) : FPEMU_BIAS_DEFAULT,
+                        (uint32_t)v[3].number, r->given & FPEMU_PARAMETER_SIGNED ? (int)v[4].number : 1);
         return 1;
     case CALL_FIXED:
     case CALL_UFIXED:
@@ -616,7 +614,7 @@ fpemu_status fpemu_format_print(const fpemu_format *format, char *text, size_t c
     fpemu_format f = *format;
     if (!fpemu_derive(&f, &problem))
         return FPEMU_ERROR_FORMAT;
-    if (f.kind == FPEMU_KIND_CODEBOOK && f.codebook == FPEMU_CODEBOOK_CUSTOM)
+    if (f.kind == FPEMU_KIND_CODEBOOK && fpemu_has_own_table(&f))
         return FPEMU_ERROR_UNSUPPORTED;
     writer w = {.write_format = write_format};
     write_format(&w, &f);

@@ -12,9 +12,10 @@
 
 /* In the order of fpemu_scaling. */
 static const char *const rule_names[FPEMU_SCALING_COUNT] = {
-    "none",   "floor",       "ceil",   "even",     "rceil",      "hbfp",   "absmax",     "nvfp4",       "nvfp4-ao",
-    "recipe", "recipe-pow2", "muppet", "s2fp8",    "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp", "pairs",
-    "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0",     "eden"};
+    "none",     "floor",      "ceil",        "even",        "rceil",  "hbfp",       "absmax",
+    "nvfp4",    "nvfp4-ao",   "recipe",      "recipe-pow2", "muppet", "s2fp8",      "reciprocal",
+    "4over6",   "4over6-mse", "nvfp4-clamp", "pairs",       "hif4",   "asymmetric", "minmax",
+    "tinygemm", "hqq",        "ggml-1",      "ggml-0",      "eden",   "ggml-1k",    "ggml-0k"};
 
 /* In the order of fpemu_outer. */
 static const char *const outer_names[] = {"tensor", "row", NULL};
@@ -28,7 +29,8 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define RULE_BIT(name) (1u << FPEMU_SCALING_##name)
 #define POWER_RULES (RULE_BIT(FLOOR) | RULE_BIT(CEIL) | RULE_BIT(EVEN) | RULE_BIT(RCEIL))
 #define AFFINE_RULES                                                                                                   \
-    (RULE_BIT(ASYMMETRIC) | RULE_BIT(MINMAX) | RULE_BIT(TINYGEMM) | RULE_BIT(HQQ) | RULE_BIT(GGML_1) | RULE_BIT(GGML_0))
+    (RULE_BIT(ASYMMETRIC) | RULE_BIT(MINMAX) | RULE_BIT(TINYGEMM) | RULE_BIT(HQQ) | RULE_BIT(GGML_1) |                 \
+     RULE_BIT(GGML_0) | RULE_BIT(GGML_1K) | RULE_BIT(GGML_0K))
 #define NVFP4_RULES                                                                                                    \
     (RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO) | RULE_BIT(NVFP4_CLAMP) | RULE_BIT(4OVER6) | RULE_BIT(4OVER6_MSE) |          \
      RULE_BIT(EDEN))

@@ -178,8 +178,8 @@ SIMD_FN int codes_shift(size_t length, size_t count)
 }
 
 /* Codes of more than a byte. */
-static void CARRIER(loop_codes_wide)(const core_direct *d, int grid, int how, size_t size, size_t n, int shift,
-                                     const realw *down, const realw *inverse, const char *x, char *codes)
+static void CARRIER(loop_codes_wide)(const core_direct *d, int grid, enum codes_scale how, size_t size, size_t n,
+                                     int shift, const realw *down, const realw *inverse, const char *x, char *codes)
 {
     switch (grid) {
     case CODES_STOPS: codes_stretch(d, CODES_STOPS, how, size, n, shift, down, inverse, x, codes); break;
@@ -200,8 +200,8 @@ static void CARRIER(loop_codes)(const core_direct *d, int divide, size_t length,
                                                                      {CODES_FORMS(CODES_NAME, CODES_PASSES)},
                                                                      {CODES_FORMS(CODES_NAME, CODES_EVEN)}};
 #undef CODES_NAME
-    const int times = count > 1 ? CODES_FINITE : CODES_TIMES, by = inverse ? CODES_INVERSE : CODES_BY;
-    const int how = !down ? CODES_ALONE : divide ? by : times;
+    const enum codes_scale times = count > 1 ? CODES_FINITE : CODES_TIMES, by = inverse ? CODES_INVERSE : CODES_BY;
+    const enum codes_scale how = !down ? CODES_ALONE : divide ? by : times;
     const int grid = d->even ? CODES_EVEN : core_direct_stops(d) ? CODES_STOPS : CODES_PASSES;
     const int shift = codes_shift(length, count);
     if (size == 1)

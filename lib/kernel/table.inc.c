@@ -51,7 +51,7 @@ SIMD_FN table_constants table_begin(const core_search *s)
 #if SIMD_HAS_LOOK_UP
     for (int k = 0; k < TABLE_PARTS; k++) {
         c.thresholds[k] = simd_load(s->thresholds + k * SIMD_LANES);
-        c.values[k] = simd_load(s->values + k * SIMD_LANES);
+        c.values[k] = simd_load(s->results + k * SIMD_LANES);
         c.next[k] = simd_load(s->values + k * SIMD_LANES + 1);
     }
 #if SIMD_HAS_LOOK_UP_32
@@ -110,7 +110,7 @@ SIMD_FN simd_real table_values(int small, const core_search *s, const table_cons
 #endif
     (void)small;
     (void)c;
-    return (simd_real)simd_gather(s->values + next, k);
+    return (simd_real)simd_gather(next ? s->values + 1 : s->results, k);
 }
 
 /* Whether t, at least a and less than b where these differ, goes to b. By random bits as core_search_up has it: in
@@ -170,6 +170,12 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
         index[k] = table_index(small, s, c, within[k]);
     }
     EACH_OF(vectors) y[k] = table_values(small, s, c, 0, index[k]);
+    if (s->zero != UINT32_MAX) { /* zeros have a sign */
+        const simd_bits sign = simd_all(CARRIER_SIGN);
+        EACH_OF(vectors)
+        y[k] = simd_select(simd_at_most(simd_magnitude(y[k]), simd_all_real(0)),
+                           (simd_real)((simd_bits)y[k] | ((simd_bits)t[k] & sign)), y[k]);
+    }
     if (!steps) {
         EACH_OF(vectors) next[k] = table_values(small, s, c, 1, index[k]);
         EACH_OF(vectors)
@@ -233,7 +239,7 @@ SIMD_FN void table_blocks(int scale, int small, int mode, const core_search *s, 
     table_blocks(scale, small, mode, s, length, count, down, scales, (const char *)x, r, (char *)y)
 
 /* Whatever has no constants below. */
-static void loop_table_any(enum table_scale scale, const core_search *s, size_t length, size_t count, const realw *down,
+static void loop_table_any(int scale, const core_search *s, size_t length, size_t count, const realw *down,
                            const realw *scales, const void *x, const uint32_t *r, void *y)
 {
     TABLE_BLOCKS(scale, s->small, s->steps ? FPEMU_MODE_RNE : s->table.mode);
@@ -279,13 +285,13 @@ static void loop_table_runs(const core_search *s, size_t length, size_t count, c
 static void loop_table_begin(core_search *s, const core_codebook *c)
 {
     core_search_begin(s, c);
-    s->small = SIMD_HAS_LOOK_UP && c->length <= 16;
+    s->small = SIMD_HAS_LOOK_UP && s->count <= 16;
     s->is_even = SIMD_HAS_LOOK_UP_32 && s->usable && core_search_even(s);
     if (!s->small)
         core_search_make(s);
 }
 
-/* Indices, of a NaN too, of KERNEL_VECTORS vectors. */
+/* Codes, of a NaN too, of KERNEL_VECTORS vectors. */
 SIMD_FN void table_codes_group(int small, const core_search *s, const table_constants *c, const char *t, uint8_t *codes)
 {
     enum { GROUP = KERNEL_VECTORS * SIMD_LANES };
@@ -299,11 +305,16 @@ SIMD_FN void table_codes_group(int small, const core_search *s, const table_cons
         index[k] &= small ? 15 : 255;
     }
     codes_store(1, index, (char *)codes);
+    for (int l = 0; s->own && l < GROUP; l++) {
+        uintw u;
+        memcpy(&u, t + (size_t)l * sizeof u, sizeof u);
+        codes[l] = u & CARRIER_SIGN && codes[l] == s->zero ? s->minus : s->codes[codes[l]];
+    }
     for (int l = 0; simd_any(simd_differ(sum, sum)) && l < GROUP; l++) {
         realw v;
         memcpy(&v, t + (size_t)l * sizeof v, sizeof v);
         if (v != v)
-            codes[l] = (uint8_t)s->nan_index[core_bits(v) >> (CARRIER_BITS - 1)];
+            codes[l] = (uint8_t)s->nan_code[core_bits(v) >> (CARRIER_BITS - 1)];
     }
 }
 
@@ -350,7 +361,7 @@ static uint64_t loop_count_outside(realw low, realw high, size_t n, const void *
 static uint64_t loop_codebook_outside(const core_search *s, size_t n, const void *t, uintw *grid)
 {
     const char *in = (const char *)t;
-    const realw low = s->values[0], high = s->values[CORE_SEARCH_VALUES];
+    const realw low = s->low, high = s->high;
     if (!grid)
         return loop_count_outside(low, high, n, t);
     SIMD for (size_t i = 0; i < n; i++) {

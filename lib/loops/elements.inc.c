@@ -67,9 +67,8 @@ static void loop_finish(const core_plan *plan, size_t n, const void *x, const ui
 }
 
 #if CARRIER_BITS == 32
-/* The largest finite |x - y| of at most so many elements, exact as a binary64 difference. */
-#define ERROR_PIECE 512
-FPEMU_FN uint64_t largest_error_of(size_t n, const char *x, const char *y)
+/* The largest finite |x - y|, exact as a binary64 difference. */
+static double largest_error(size_t n, const char *x, const char *y)
 {
     uint64_t largest = 0;
 #pragma omp simd reduction(max : largest)
@@ -82,36 +81,8 @@ FPEMU_FN uint64_t largest_error_of(size_t n, const char *x, const char *y)
         const uint64_t kept = finite ? error : 0; /* the order of magnitudes is that of their bits */
         largest = kept > largest ? kept : largest;
     }
-    return largest;
-}
-
-/* The same of any number, where the largest of them rounded to binary32 is `near`: it is one of those. The difference of
- * numbers within a factor of two is not rounded, which are all of those mostly: 2^23 is such a factor in their bits. */
-static double largest_error(size_t n, const char *x, const char *y, uint32_t near)
-{
-    const double whole = (double)core_value32(near);
-    uint64_t largest = 0;
-    for (size_t at = 0, m; at < n; at += m, x += m * sizeof(float), y += m * sizeof(float)) {
-        uint32_t some = 0, apart = 0;
-        m = n - at < ERROR_PIECE ? n - at : ERROR_PIECE;
-#pragma omp simd reduction(| : some, apart)
-        for (size_t i = 0; i < m; i++) {
-            uint32_t u, v;
-            memcpy(&u, x + i * sizeof u, sizeof u);
-            memcpy(&v, y + i * sizeof v, sizeof v);
-            const uint32_t error = core_bits32(core_value32(u) - core_value32(v)) & 0x7fffffffu;
-            const uint32_t is_near = error == near ? 1 : 0, from_below = u - v + 0x00800000u;
-            some |= is_near;
-            apart |= from_below > 0x01000000u ? is_near : 0;
-        }
-        /* an infinite x has a difference of such bits too, and that is none of those that count */
-        const int exactly = apart || (some && near == CARRIER_INF);
-        const uint64_t error = exactly ? largest_error_of(m, x, y) : some ? core_bits64(whole) : 0;
-        largest = error > largest ? error : largest;
-    }
     return core_value64(largest);
 }
-#undef ERROR_PIECE
 #endif
 
 /* Makes c->max_error the larger of itself and the tile's, of which `near` is the largest as the carrier rounds it:
@@ -121,7 +92,7 @@ static void loop_add_error(size_t n, const char *x, const char *y, uintw near, i
     double error = (double)core_value(near);
 #if CARRIER_BITS == 32
     if (!exact)
-        error = near < core_narrow(c->max_error) ? 0 : largest_error(n, x, y, near);
+        error = near < core_narrow(c->max_error) ? 0 : largest_error(n, x, y);
 #else
     (void)n;
     (void)x;

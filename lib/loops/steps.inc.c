@@ -42,7 +42,7 @@ static int loop_chains(const dot_step *s, size_t places, size_t n, const float *
         for (size_t k = 0; k < places; k += s->terms) {
             for (size_t way = 0; way < s->ways; way++) {
                 simd_real sum[STEP_VECTORS];
-                STEP_EACH sum[v] = way || s->late ? zero : d[v];
+                STEP_EACH sum[v] = way || s->late > 0 ? zero : d[v];
                 for (size_t t = k + way; t < k + s->terms; t += s->ways) {
                     const size_t l = s->place[t];
                     if (l < s->have)
@@ -53,7 +53,7 @@ static int loop_chains(const dot_step *s, size_t places, size_t n, const float *
             for (size_t gap = 1; gap < s->ways; gap *= 2)
                 for (size_t way = 0; way < s->ways; way += 2 * gap)
                     STEP_EACH chain[way][v] = chain_add(s, chain[way][v], one, chain[way + gap][v], &doubt);
-            STEP_EACH d[v] = s->late ? chain_add(s, chain[0][v], one, d[v], &doubt) : chain[0][v];
+            STEP_EACH d[v] = s->late > 0 ? chain_add(s, chain[0][v], one, d[v], &doubt) : chain[0][v];
         }
         STEP_EACH simd_store(to + i + v * SIMD_LANES, d[v]);
     }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _native, _values
-from ._arrays import default_carrier, dtype_name, float64_of, shape_of, to_numpy
+from ._arrays import CARRIERS, default_carrier, float64_of, shape_of, to_numpy
 from ._format import Format
 from ._format import format as make_format
 from ._gemm import Gemm, gemm, matmul
@@ -380,7 +380,7 @@ def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, sta
         return counted.astype(to, by)
     if isinstance(x, (int, float, list, tuple)):
         rounded = _quantize(_numbers(x), to, by, stats=stats)
-        start = rounded.astype(dtype_name(default_carrier(to)))
+        start = rounded.astype(CARRIERS[default_carrier(to)])
     else:
         start = _quantize(x, to, by, stats=stats)
     return Array(start, to, by, stats, [1])

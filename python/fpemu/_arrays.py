@@ -33,11 +33,6 @@ def carrier_of(dtype: Any) -> int:
     return CARRIERS.index(name)
 
 
-def dtype_name(carrier: int) -> str:
-    """The name of a carrier."""
-    return CARRIERS[carrier]
-
-
 def default_carrier(format: Any) -> int:
     """float32 where it holds every value, else float64."""
     return 0 if _native.format(format).fits_f32 else 1

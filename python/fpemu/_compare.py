@@ -12,7 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from . import _files, _native
-from ._arrays import carrier_of, dtype_name, to_numpy, told
+from ._arrays import CARRIERS, carrier_of, to_numpy, told
 from ._format import ZERO_POINTS, Format
 from ._format import format as make_format
 from ._rounding import Rounding
@@ -136,6 +136,6 @@ def compare(x: Any, specs: Format | str | Sequence[Format | str], rounding: Roun
         y = _native.quantize(x, to, rounding, axis=axis, stats=stats)
         lost = stats.invalid + _warn_of_losses(x, y, to, stats)
         rows.append(Row(to, to.bits_per_element, stats.sqnr, stats.max_error, stats, lost))
-    kind = dtype_name(carrier_of(x.dtype))
+    kind = CARRIERS[carrier_of(x.dtype)]
     shape = " x ".join(str(size) for size in x.shape) or "1"
     return Comparison(rows, f"Signal to quantisation noise, {shape} {kind} numbers")

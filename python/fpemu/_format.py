@@ -15,8 +15,8 @@ from ._arrays import carrier_of, float64_of
 KINDS = ("invalid", "float", "fixed", "int", "posit", "codebook")
 SCALINGS = ("none", "floor", "ceil", "even", "rceil", "hbfp", "absmax", "nvfp4", "nvfp4_ao", "recipe", "recipe_pow2",
             "muppet", "s2fp8", "reciprocal", "4over6", "4over6_mse", "nvfp4_clamp", "pairs", "hif4", "asymmetric",
-            "minmax", "tinygemm", "hqq", "ggml_1", "ggml_0", "eden")
-ZERO_POINTS = SCALINGS[19:24]  # a block has a second number
+            "minmax", "tinygemm", "hqq", "ggml_1", "ggml_0", "eden", "ggml_1k", "ggml_0k")
+ZERO_POINTS = (*SCALINGS[19:24], "ggml_1k")  # a block has a second number
 BLOCKS = ("run", "row", "tile", "channel", "tensor")
 
 
@@ -46,8 +46,8 @@ class Format(_native.Format):
 
     __slots__ = ()
 
-    def __new__(cls, spec: Any) -> Format:
-        return super().__new__(cls, named(spec))
+    def __new__(cls, spec: Any, codes: bool = False) -> Format:
+        return super().__new__(cls, named(spec), codes)
 
     @property
     def spec(self) -> str:
@@ -136,8 +136,11 @@ class Format(_native.Format):
 
     __str__ = __repr__
 
-    def __reduce__(self) -> tuple[type[Format], tuple[str | bytes]]:
-        return Format, (self._spec if self._spec is not None else self._table or b"",)
+    def __reduce__(self) -> tuple[type[Format], tuple[str | bytes, bool]]:
+        if self._table is None:
+            return Format, (self._spec or "", False)
+        values = self._table[: 4 * self.codebook_length]
+        return Format, (values, len(values) < len(self._table))
 
     def __copy__(self) -> Format:
         return self
@@ -146,7 +149,7 @@ class Format(_native.Format):
         return self
 
 
-def format(spec: str | Format | npt.DTypeLike | Sequence[float] | npt.NDArray[Any]) -> Format:
+def format(spec: str | Format | npt.DTypeLike | Sequence[float] | npt.NDArray[Any], *, codes: bool = False) -> Format:
     """The format of a spec, the vocabulary of the C library and the command line alike.
 
     spec: a name such as "fp16", "bf16", "tf32", "e4m3fn", "e5m2", "e2m1", "int8", "mxfp8", "mxfp4", "nvfp4"
@@ -156,20 +159,23 @@ def format(spec: str | Format | npt.DTypeLike | Sequence[float] | npt.NDArray[An
         Or a dtype of NumPy, torch, jax or ml_dtypes, such as torch.float8_e4m3fn: its name; any call takes these.
         Or a table: 2 to 65536 numbers in strictly ascending order that float32 holds exactly; the codes are indices.
         Other calls take formats and texts only: fpemu.quantize(x, fpemu.format(table)).
+    codes: the table has the value of each code, in any order, with infinities, NaN, both zeros and repetitions if any.
 
     Raises fpemu.SpecError, which says what was expected and where, and ValueError for a table that is none.
     """
     spec = named(spec)
     if isinstance(spec, (str, Format)):
+        if codes:
+            raise TypeError("codes=True is for a table, the values of codes")
         return _native.format(spec)
     kind = np.asarray(spec).dtype.kind
     if kind in "USMmc" or (kind == "O" and not all(hasattr(v, "__float__") for v in np.asarray(spec).flat)):
         raise ValueError("a table is a sequence of numbers, and has things that are none")
     table = float64_of(spec)
     narrow = table.astype(np.float32)
-    if table.ndim != 1 or not np.array_equal(narrow, table):
+    if table.ndim != 1 or not np.array_equal(narrow, table, equal_nan=True):
         raise ValueError("a table is a sequence of numbers that float32 holds exactly")
-    return Format(narrow.tobytes())
+    return Format(narrow.tobytes(), codes)
 
 
 def format_names() -> list[str]:

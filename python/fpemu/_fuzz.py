@@ -27,7 +27,7 @@ KINDS = ("stray-bits", "tie", "subnormal", "underflow", "overflow-threshold", "a
          "division-by-zero", "invalid", "nan", "signed-zero", "zero", "normal")
 _ARITY = {"convert": 1, "sqrt": 1, "fma": 3}
 _FALSE_ALARM = 1e-6
-_EXACT = {  # operands that have about the result t, given all but one
+_EXACT: dict[str, Callable[..., tuple[Any, ...]]] = {  # operands that have about the result t, given all but one
     "add": lambda t, x, y: (x, t - x), "sub": lambda t, x, y: (x, x - t), "mul": lambda t, x, y: (x, t / x),
     "div": lambda t, x, y: (t * x, x), "sqrt": lambda t, x, y: (t * t,), "fma": lambda t, x, y: (x, y, t - x * y)}
 _FROM = {"float32": "fp32", "float64": "fp64", "float16": "fp16", "bfloat16": "bf16"}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,15 @@ from ._rounding import rounding as make_rounding
 
 ORDERS = (None, "after", "before")
 LAYOUTS = ("each", "ptx-x2", "ptx-x4")
+
+
+def _held(numbers: Any) -> Any:
+    """Scales, zero points, in binary32."""
+    if hasattr(numbers, "detach") and numbers.is_floating_point():
+        numbers = numbers.detach().float().resolve_neg()  # 8-bit floats too
+    if np.iscomplexobj(held := to_numpy(numbers)):
+        raise TypeError("scales and zero points are real numbers")
+    return np.asarray(held, np.float32)
 
 
 def _blocks(x: Any, format: Format, scale: Any, reciprocal: bool) -> tuple[Any, Format, int, Any]:
@@ -54,16 +62,18 @@ def quantize(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, 
     shape = tuple(x.shape)
     if scale is None and (zero is not None or reciprocal or tensor_scale):
         raise TypeError("zero=, reciprocal= and tensor_scale= go with scale=")
+    if (zero is None and zero_order != "after") or (words is None and layout != "each"):
+        raise TypeError("zero_order= goes with zero=, and layout= with words=")
     if scale is None and words is None:
         return _native.quantize(x, format, rounding, axis=axis, offset=offset, out=out, stats=stats, range=range)
-    if getattr(x, "requires_grad", False) and grad_enabled():
-        raise TypeError("scale=, zero= and words= carry no gradient: pass x.detach()")
+    if any(getattr(array, "requires_grad", False) for array in (x, scale, zero)) and grad_enabled():
+        raise TypeError("scale=, zero= and words= carry no gradient: pass x.detach(), scale.detach()")
     if out is not None:
         raise TypeError("out= does not go with scale= and words=")
     if scale is not None:
-        scale = np.asarray(to_numpy(scale), np.float32)
+        scale = _held(scale)
         if zero is not None:
-            scale, zero = np.broadcast_arrays(scale, np.asarray(to_numpy(zero), np.float32))
+            scale, zero = np.broadcast_arrays(scale, _held(zero))
         if reciprocal and format.is_blocked:
             raise ValueError("reciprocal= is for formats without scales: write rule=reciprocal in the format")
         if 0 in shape:
@@ -83,10 +93,7 @@ def quantize(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, 
     order = 0 if zero is None else _index(ORDERS, zero_order, "zero_order")
     scales, zeros, drawn = (None if a is None else a.tobytes() for a in (scale, zero, words))
     given = (scales, zeros, order, float(tensor_scale), drawn, _index(LAYOUTS, layout, "layout"))
-    torch = sys.modules["torch"] if hasattr(x, "detach") else None
-    array = to_numpy(x) if torch else x
-    y = _native.quantize_given(array, format, rounding, axis, offset, None, stats, range, given).reshape(shape)
-    if torch is None:
-        return y
-    y = torch.from_numpy(y.view(np.int16)).view(torch.bfloat16) if y.dtype.name == "bfloat16" else torch.from_numpy(y)
-    return y.to(x.device)
+    far = hasattr(x, "detach") and x.device.type != "cpu"
+    near = x.cpu() if far else x
+    y = _native.quantize_given(near, format, rounding, axis, offset, None, stats, range, given).reshape(shape)
+    return y.to(x.device) if far else y

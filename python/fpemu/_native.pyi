@@ -9,7 +9,7 @@ from typing_extensions import Self
 from ._format import Format as _PublicFormat
 
 class Format:
-    def __new__(cls, spec: str | bytes) -> Self: ...
+    def __new__(cls, spec: str | bytes, codes: bool = False) -> Self: ...
     _spec: str | None
     _table: bytes | None
     kind: int

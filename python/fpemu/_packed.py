@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arrays import SCALES, carrier_of, default_carrier, dtype_name, shape_of, to_numpy, told
+from ._arrays import CARRIERS, SCALES, carrier_of, default_carrier, shape_of, to_numpy, told
 from ._errors import Error
 from ._format import ZERO_POINTS, Format
 from ._format import format as make_format
@@ -119,7 +119,7 @@ def _scale_dtype(format: Format) -> np.dtype[Any] | None:
 
 def has_levels(format: Format) -> bool:
     """Whether a block has more than a scale above zero for all of its elements, or lines have a scale too."""
-    return format.outer > 0 or format.scaling_rule in ("pairs", "hif4", "ggml_0", *ZERO_POINTS)
+    return format.outer > 0 or format.scaling_rule in ("pairs", "hif4", "ggml_0", "ggml_0k", *ZERO_POINTS)
 
 
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
@@ -165,7 +165,7 @@ class Packed:
             raise ValueError(f"the shape {self.shape} has more elements than memory")
         self._layout = _native.layout(self.format, self.shape, axis)  # which refuses an axis that there is not
         self.axis = operator.index(axis) % max(len(self.shape), 1)
-        self.dtype = dtype_name(default_carrier(self.format) if dtype is None else carrier_of(dtype))
+        self.dtype = CARRIERS[default_carrier(self.format) if dtype is None else carrier_of(dtype)]
         self.bytes = data = told(data)
         if data.dtype != np.uint8 and str(data.dtype) != "torch.uint8":
             raise TypeError(f"packed bytes have the dtype uint8, not {data.dtype}")
@@ -321,7 +321,7 @@ def pack(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, axis
     """
     x = told(x)
     data = _native.pack(x, format, rounding, axis, offset, range, stats)
-    return Packed(data, format, shape_of(x), axis, dtype_name(carrier_of(x.dtype)))
+    return Packed(data, format, shape_of(x), axis, CARRIERS[carrier_of(x.dtype)])
 
 
 def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None = None) -> tuple[Any, Any,

@@ -229,8 +229,9 @@ static int see_scales(PyObject *argument, const char *name, carrier type, int64_
     if (v->dimensions < 2 || v->size[v->dimensions - 2] != rows || v->size[v->dimensions - 1] != blocks)
         return refuse(PyExc_ValueError,
                       "%s has the shape (..., %lld, %lld): a row for each row of the operand, a scale for "
-                      "each chunk",
-                      name, (long long)rows, (long long)blocks);
+                      "each chunk%s",
+                      name, (long long)rows, (long long)blocks,
+                      blocks == 0 ? "; a model has chunks by chunk(LENGTH,...), or promote=LENGTH" : "");
     for (int d = 0; d < v->dimensions - 2; d++) {
         const int of_batch = d - (v->dimensions - 2 - all->dimensions);
         const int64_t products = of_batch < 0 ? 1 : all->size[of_batch];

@@ -335,7 +335,7 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
         any = any || cut(p, i);
     if (needs_range(f) && any && !whole)
         return false;
-    switch (f->outer || f->scaling == FPEMU_SCALING_EDEN ? FPEMU_BLOCK_ROW : f->block) {
+    switch (f->outer || FPEMU_CORRECTED(f) ? FPEMU_BLOCK_ROW : f->block) {
     case FPEMU_BLOCK_RUN: return at_blocks(p, p->axis, f->block_length);
     case FPEMU_BLOCK_ROW: return !cut(p, p->axis);
     case FPEMU_BLOCK_TILE:

@@ -74,24 +74,38 @@ static PyObject *format_from_value(PyTypeObject *type, const fpemu_format *value
     return (PyObject *)f;
 }
 
-/* Format(spec) or Format(bytes of ascending binary32 numbers). */
+/* Format(spec) or Format(bytes of binary32 numbers): ascending ones, or with codes=True the values of codes. */
 static PyObject *format_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *spec;
-    static char *names[] = {"spec", NULL};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O", names, &spec))
+    int codes = 0;
+    static char *names[] = {"spec", "codes", NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|p", names, &spec, &codes))
         return NULL;
     fpemu_format value;
     if (PyBytes_Check(spec)) {
         /* Python's bytes are aligned as any allocation is */
         const size_t length = (size_t)PyBytes_Size(spec) / sizeof(float);
         const float *const table = (const float *)PyBytes_AsString(spec);
+        if (codes) {
+            PyObject *const memory =
+                PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(FPEMU_CODES_MEMORY(length) * sizeof(float)));
+            PyObject *made = NULL;
+            if (memory && length <= UINT32_MAX &&
+                !fpemu_format_codes(&value, (uint32_t)length, table, (float *)PyBytes_AsString(memory)))
+                made = format_from_value(type, &value, memory);
+            else if (memory)
+                PyErr_Format(PyExc_ValueError, "values of codes are 2 to 65536, two of them finite and not equal, +0 "
+                                               "beside -0, infinities of both signs or of a table without negatives");
+            Py_XDECREF(memory);
+            return made;
+        }
         const fpemu_status status =
             length > UINT32_MAX ? FPEMU_ERROR_FORMAT : fpemu_format_table(&value, (uint32_t)length, table);
         if (status)
             return PyErr_Format(PyExc_ValueError,
                                 "a table has 2 to 65536 finite values in strictly ascending order, and "
-                                "no -0");
+                                "no -0; codes=True takes the values of codes in any order");
         return format_from_value(type, &value, spec);
     }
     const char *const text = PyUnicode_Check(spec) ? text_argument("format", spec) : NULL;

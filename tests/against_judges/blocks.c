@@ -79,7 +79,8 @@ static void plain_arrays(void)
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (unsigned long k = 0; k < 12 * rounds && fpemu_format_fits_f32(&c.f); k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
-            if (k % 3 == 2 && c.f.block == FPEMU_BLOCK_RUN && c.f.scaling && c.f.scaling != FPEMU_SCALING_HIF4) {
+            if (k % 3 == 2 && c.f.block == FPEMU_BLOCK_RUN && c.f.scaling && c.f.scaling != FPEMU_SCALING_HIF4 &&
+                c.f.scaling != FPEMU_SCALING_GGML_1K && c.f.scaling != FPEMU_SCALING_GGML_0K) {
                 c.f.block_length = (uint32_t)(k % 2 ? 16 : 32);
                 (void)fpemu_format_complete(&c.f);
             }

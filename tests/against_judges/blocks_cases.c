@@ -53,7 +53,8 @@ static const char *const specs[] = LIST(
     "scaled(e5m2,block=4,rule=recipe-pow2,margin=64)", "scaled(e2m1,block=2x2)", "scaled(int8,block=6)", "muppet(8)",
     "muppet(4,block=row)", "muppet(16,block=4)", "muppet(8,block=3,exponent=4)", "muppet(2,block=channel)", "hif8",
     "mx9", "mx6", "mx4", "hif4", "block(e2m1,5,scale=e8m0,rule=pairs)", "block(fixed(8,6),3,exponent=4,rule=pairs)",
-    "block(int8,32,exponent=8,rule=pairs,target=100)", "q4_0", "q4_1",
+    "block(int8,32,exponent=8,rule=pairs,target=100)", "q4_0", "q4_1", "q4_k", "q5_k", "q6_k",
+    "block(uint(3),32,scale=bf16,rule=ggml-1k)", "block(int(5),16,scale=e5m2,rule=ggml-0k)",
     "group(uint(5),block=3x5,scale=e5m2,rule=ggml-1)", "group(int8,block=row,rule=asymmetric)",
     "group(uint4,block=tensor,rule=asymmetric)", "group(int8,block=channel,scale=bf16,rule=asymmetric)",
     "group(uint4,block=5,rule=minmax)", "group(uint4,block=5)", "group(uint8,block=row,scale=e5m2,rule=reciprocal)",
@@ -483,7 +484,8 @@ int case_given(const block_case *c, fpemu_given *given)
     }
     const int takes = t->blocks <= MOST && rule != FPEMU_SCALING_NONE && rule != FPEMU_SCALING_S2FP8 &&
                       rule != FPEMU_SCALING_PAIRS && rule != FPEMU_SCALING_HIF4 &&
-                      !(rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0);
+                      !(rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0) &&
+                      rule != FPEMU_SCALING_GGML_1K && rule != FPEMU_SCALING_GGML_0K;
     ref_free(t);
     return takes;
 }
@@ -624,7 +626,7 @@ int case_values(const block_case *c)
     if (inplace)
         memcpy(s.y_stride, s.x_stride, sizeof s.x_stride);
     fpemu_status status = quantize(c, &s, x + from.base * bytes, y + to.base * bytes, NULL);
-    if (inplace && c->n && c->f.scaling == FPEMU_SCALING_EDEN) { /* which refuses that, and then has another array */
+    if (inplace && c->n && FPEMU_CORRECTED(&c->f)) { /* which refuses that, and then has another array */
         lh_check(status == FPEMU_ERROR_OVERLAP, "%s: status %d in place", name, (int)status);
         inplace = 0;
         y = case_room(to.size * bytes);
@@ -747,7 +749,7 @@ static fpemu_range tensor_range(const block_case *c, const ref_tensor *t)
 static void check_access(const block_case *c, const ref_tensor *t, const unsigned char *bytes, const uint64_t *value,
                          uint64_t *state)
 {
-    const int by_line = c->f.outer || c->f.scaling == FPEMU_SCALING_EDEN; /* a line is packed as one */
+    const int by_line = c->f.outer || FPEMU_CORRECTED(&c->f); /* a line is packed as one */
     const uint64_t each = by_line ? (c->shape.length - 1) / c->f.block_length + 1 : 1;
     uint64_t first = below(state, t->blocks / each) * each, b, j, n = 0, at = 0, i;
     uint64_t count = (1 + below(state, (t->blocks - first) / each)) * each;

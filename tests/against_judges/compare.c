@@ -82,14 +82,14 @@ static void counters(const fpemu_stats *s, uint64_t count[COUNTERS])
 static fpemu_status quantize(const fpemu_format *f, const fpemu_rounding *r, unsigned carrier, size_t n, const void *in,
                              void *out, fpemu_stats *stats)
 {
-    fpemu_status status = fpemu_quantize(f, r, carrier, n, in, out, stats);
+    fpemu_status status = fpemu_quantize(f, r, (fpemu_type)carrier, n, in, out, stats);
     return status == FPEMU_ERROR_NAN && r->nan == FPEMU_NAN_ERROR ? FPEMU_OK : status;
 }
 
 static fpemu_status encode(const fpemu_format *f, const fpemu_rounding *r, unsigned carrier, size_t n, const void *in,
                            void *codes, fpemu_stats *stats)
 {
-    fpemu_status status = fpemu_encode(f, r, carrier, n, in, codes, stats);
+    fpemu_status status = fpemu_encode(f, r, (fpemu_type)carrier, n, in, codes, stats);
     return status == FPEMU_ERROR_NAN && r->nan == FPEMU_NAN_ERROR ? FPEMU_OK : status;
 }
 

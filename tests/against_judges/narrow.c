@@ -73,8 +73,8 @@ static void block_tensor(const struct type *t, const block_case *c, uint64_t sta
         x32[i] = (float)values[t - types][x[i]];
     }
     const fpemu_status status = fpemu_quantize_tensor_f32(&c->f, &c->r, &shape, x32, y32, &right);
-    /* the last in place, where gaps keep what they have; eden refuses that */
-    for (int k = 0; k < (c->f.scaling == FPEMU_SCALING_EDEN ? 2 : 3); k++) {
+    /* the last in place, where gaps keep what they have; corrections refuse that */
+    for (int k = 0; k < (FPEMU_CORRECTED(&c->f) ? 2 : 3); k++) {
         memset(y, 0, room * sizeof *y);
         if (k == 2)
             memcpy(y, x, room * sizeof *y);

@@ -121,6 +121,12 @@ printf '0 1e%061d5 # a long way to write it' 0 >long.txt
 gives '0 100000' round 'table(file=long.txt)' 0 1e6
 printf '0 0.5%061dgarbage' 0 >bad.txt
 fails 1 'bad.txt, line 1: ' round 'table(file=bad.txt)' 1
+echo 0 -1 1 nan 2 inf -inf >codes.txt
+gives '0x0 0x4 0x3 0x5 0x6' encode 'table(codes=codes.txt)' -- 0.4 2.5 nan 2.6 -9
+gives '0 -1 1 nan 2 inf -inf nan' decode 'table(codes=codes.txt)' 0 1 2 3 4 5 6 7
+"$FPEMU" info 'codebook(codes=codes.txt,64)' | grep -q '^element *table(codes=codes.txt)$' || failed 'codes of a block'
+echo 1 -0 2 >bad.txt
+fails 2 'codes need two finite values, +0 beside -0' round 'table(codes=bad.txt)' 1
 printf '0 1\0junk 2' >bad.txt
 fails 1 "bad.txt, line 1: '1?junk'" round 'table(file=bad.txt)' 1
 fails 1 '/dev/zero, line 1: a word of more than 1000 characters' round 'table(file=/dev/zero)' 1

@@ -35,6 +35,12 @@ for key in row:
     if key != "max_relative_error" and key in r:
         assert row[key] == r[key], key
 assert row["count"] == 300000 and j["shape"] == [1200, 250]'
+"$FPEMU" compare in.npy bf16 int4 int8 --json --scale 0.02 --zero 1 2>err && failed 'zero points of bf16'
+"$FPEMU" compare in.npy int4 int8 --json --scale 0.02 --zero 1 >json || failed 'compare --scale'
+"$FPEMU" quantize int4 in.npy -o out.npy --json --scale 0.02 --zero 1 >report || failed quantize
+python_checks json 'r, row = json.load(open("report")), j["formats"][0]
+assert row["clipped"] == r["clipped"] > 0 and row["sqnr_db"] == r["sqnr_db"] and row["bits_per_element"] == 4'
+fails 1 '--scale: 6.22302e-61 is too small for binary32' compare in.npy int4 --scale 0x1p-200
 "$FPEMU" compare in.npy e4m3fn >alone || failed compare
 "$FPEMU" compare - e4m3fn <in.npy >table || failed 'compare of standard input'
 same alone table

@@ -57,7 +57,7 @@ holds ! -e no.out
 
 # Formats of ggml that are none here
 fails 2 'keeps the sum of each block' info q8_1
-for spec in q4_k Q6_K q4_k_m; do
+for spec in q2_k Q3_K q3_k_m; do
     fails 2 'super-blocks of 256' info $spec
 done
 fails 2 'by a search' round iq4_nl 1

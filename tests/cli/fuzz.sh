@@ -346,7 +346,7 @@ wrong() {
     "$FPEMU" fuzz "$@" >out && failed "no difference: $*"
 }
 sums agrees dot --length 7 --model 'seq(fp32)'
-grep -qE '^inputs: [0-9]+ dot products of 7, seq\(fp32\), seed 0$' out || failed "sums: $(cat out)"
+grep -qE '^inputs: [0-9]+ dot products of 7, of fp16,fp16, seq\(fp32\), seed 0$' out || failed "sums: $(cat out)"
 sums agrees dot_from --from fp16,fp16,fp32 --model 'seq(fp32); start=c'
 sums agrees product --op gemm --shape 3x2x5 --model 'seq(fp32)'
 agrees fp64 --op dot --from e2m1 --model 'chunk(2,fp64,fp64)' --scales e8m0 --against ./operations.so:dot_scaled \
@@ -355,6 +355,7 @@ agrees fp32 --op dot --from fp16 --model 'seq(fp32)' --against-program "$directo
     --signature f32-to-f32
 # Another order keeps to the bound 7 2^-24, and is no sequence; a product that is left out is told as one
 sums agrees dot_turned --length 7 --bound 0x7p-24
+grep -qE '^inputs: [0-9]+ dot products of 7, of fp16,fp16, exact sums, seed 0$' out || failed "sums: $(cat out)"
 sums agrees dot_turned --from fp32 --length 7 --bound 0x7p-24
 sums wrong dot_turned --length 7 --model 'seq(fp32)'
 for how in '--bound 1e-6' '--model seq(fp32)'; do

@@ -215,6 +215,15 @@ python3 "$here/gguf_judge.py" same y.npy wanted-mxfp4.npy || failed 'other numbe
 gives '' quantize q8_0 x.npy -o y.npy
 python3 "$here/gguf_judge.py" same y.npy wanted-q8_0.npy 2>/dev/null && failed 'ties to even are not seen'
 
+# Scales found by a search: those of ggml's own library, where it is built without contraction
+if [ "$(uname -m)" = x86_64 ] && python3 -c 'import ggml' >/dev/null 2>&1; then
+    python3 "$here/gguf_judge.py" searched || failed 'no numbers'
+    for type in q4_k q5_k q6_k; do
+        gives '' quantize $type s.npy -o y.npy
+        python3 "$here/gguf_judge.py" same y.npy wanted-$type.npy || failed "other numbers than $type"
+    done
+fi
+
 # Which rule made a file of the package, and what differs where one byte of block 9 is another
 python3 "$here/gguf_judge.py" made || failed 'no file'
 "$FPEMU" judge made.gguf --against source.npz --json >json || failed judge

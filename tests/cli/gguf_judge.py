@@ -3,6 +3,7 @@
 
     gguf_judge.py write DIRECTORY      in.gguf: tensors of random and of chosen bytes, wanted.npz: their numbers
     gguf_judge.py numbers              x.npy, and what gguf makes of it by Q8_0 and MXFP4: wanted-q8_0.npy, ...
+    gguf_judge.py searched             s.npy, and what ggml_python makes of it: wanted-q4_k.npy, -q5_k.npy, -q6_k.npy
     gguf_judge.py same FILE WANTED     whether two .npy files hold the same bits
     gguf_judge.py made                 made.gguf: tensors of source.npz by five types, some with a byte that is another
     gguf_judge.py compare FILE...      whether safetensors files hold the tensors of wanted.npz, every bit but NaN's; of
@@ -95,6 +96,24 @@ def numbers() -> None:
         np.save(f"wanted-{kind.name.lower()}.npy", wanted + 0)
 
 
+def searched() -> None:
+    import ctypes
+
+    import ggml
+    rng = np.random.default_rng(2)
+    normal = rng.standard_normal((1024, 256)) * np.exp2(rng.integers(-9, 9, (1024, 1)))
+    tailed = rng.standard_t(2, (256, 256)) * np.exp2(rng.integers(-9, 9, (256, 16))).repeat(16, 1)
+    few = np.where(rng.random((256, 256)) < 0.9, 0, rng.standard_normal((256, 256)))
+    x = np.concatenate([np.load("x.npy")[:3072].reshape(-1, 256), normal, tailed, few, few[:, :1].repeat(256, 1)])
+    x = np.ascontiguousarray(x, np.float32)
+    np.save("s.npy", x)
+    for kind in (Q.Q4_K, Q.Q5_K, Q.Q6_K):
+        blocks = np.zeros((len(x), gguf.GGML_QUANT_SIZES[kind][1]), np.uint8)
+        ggml.ggml_quantize_chunk(kind.value, x.ctypes.data_as(ctypes.POINTER(ctypes.c_float)), blocks.ctypes.data, 0,
+                                 len(x), 256, None)
+        np.save(f"wanted-{kind.name.lower()}.npy", gguf.quants.dequantize(blocks, kind) + 0)
+
+
 def same(path: str, wanted_path: str) -> None:
     found, wanted = np.load(path) + np.float32(0), np.load(wanted_path)  # -0 becomes +0, as ggml has it
     differ = found.view(np.uint32) != wanted.view(np.uint32)
@@ -142,4 +161,5 @@ def compare(*paths: str) -> None:
 
 
 if __name__ == "__main__":
-    {"write": write, "numbers": numbers, "same": same, "made": made, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    {"write": write, "numbers": numbers, "searched": searched, "same": same, "made": made,
+     "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -105,7 +105,6 @@ fails 2 '--variant' round e4m3fn -r sr --variant d 1
 fails 2 '--generator' round e4m3fn -r sr --generator dice 1
 fails 2 '--seed' round e4m3fn -r sr --seed -1 1
 fails 2 '--index' round e4m3fn --index 18446744073709551616 1
-fails 1 'fp64: binary32 does not hold every value of the format: binary64 does; use --double' round fp64 1
 fails 1 'posit(16,2)' round 'posit(16,2)' -r rtp 1
 fails 1 'NaN' round e2m1 --nan error nan
 gives 'nan 6 -6 0' round e2m1 nan --nan keep 9 -9 0

@@ -241,6 +241,7 @@ fails 2 "character 5: found 'fp33'" vectors fp32 --op dot --model 'seq(fp33)'
 fails 2 'stochastic' vectors fp32 --op dot --model 'seq(fp16/sr)'
 fails 2 '--length' vectors fp32 --op dot --model fp32 --length 257
 fails 2 "'nvfp4' and 'mxfp4' both have scales" vectors mxfp4 --from nvfp4
+fails 2 'random bits for its scales' vectors 'nvfp4(rule=eden)'
 fails 1 '--scales: formats with scales have no codes' vectors fp32 --op dot --model 'chunk(2,fp32)' --scales mxfp4
 fails 2 'expected SPEC' vectors
 "$FPEMU" vectors e4m3fn -o - >out || failed 'vectors to standard output'

@@ -131,7 +131,7 @@ static void draw_table(draw *d, uint32_t length, int mirrored, float *table)
 /* Arguments are drawn one by one beforehand, since C does not say in which order those of a call are made. */
 int draw_scalar(draw *d, fpemu_format *f)
 {
-    static float table[256]; /* custom codebooks point into it until the next one is drawn */
+    static float table[256], memory[FPEMU_CODES_MEMORY(256)]; /* in use until the next table is drawn */
     memset(f, 0, sizeof *f);
     fpemu_status status = FPEMU_ERROR_FORMAT;
     const uint32_t which = draw_below(d, 9), flags = draw_below(d, 256), p = draw_below(d, 66), q = draw_below(d, 66);
@@ -163,7 +163,15 @@ int draw_scalar(draw *d, fpemu_format *f)
         } else {
             const uint32_t length = p + 1 + (flags & 16 ? 190 : 0);
             draw_table(d, length, flags & 32, table);
-            status = fpemu_format_table(f, length, table);
+            if (flags & 4) { /* in another order, and with what is no finite value */
+                const float last = table[length - 1];
+                table[length - 1] = table[0];
+                table[0] = flags & 2 ? NAN : last;
+                table[length / 2] = flags & 1 ? INFINITY : table[length / 2];
+                status = fpemu_format_codes(f, length, table, memory);
+            } else {
+                status = fpemu_format_table(f, length, table);
+            }
         }
     }
     if (status == FPEMU_OK && flags >> 6 == 0) { /* other policies */

@@ -314,7 +314,7 @@ static void tensor_of(draw *d, const fpemu_format *f, int complete)
         }
         array z = array_copy(d, &x, size);
         fpemu_quantize_tensor(f, &r, carrier, &shape, z.data, z.data, NULL);
-        INSIST(f->scaling == FPEMU_SCALING_EDEN || memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
+        INSIST(FPEMU_CORRECTED(f) || memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         tensor_wider(d, carrier, f, &r, &shape, &x, &y, status, &c);
         if (shape.outer == 1 && shape.rows == 1 && shape.inner == 1) {
             z = array_new(d, x.bytes, size);

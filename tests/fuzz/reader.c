@@ -250,7 +250,7 @@ static int run_table(const uint8_t *bytes, size_t size)
     uint32_t n = 0, m = 0;
     trouble why = {""};
     FILE *file = input_open(MODEL_RAW, bytes, size);
-    const bool good = number_table_read(file, "file", MOST, values, &n, &why);
+    const bool good = number_table_read(file, "file", false, MOST, values, &n, &why);
     fclose(file);
     insist(good || why.text[0] != '\0', "refused without a reason");
     snprintf(reader_reason, sizeof reader_reason, "%.255s", good ? "" : why.text);
@@ -263,7 +263,7 @@ static int run_table(const uint8_t *bytes, size_t size)
         length += (size_t)snprintf(text + length, sizeof text - length, "%.9g\n", (double)values[i]);
     }
     file = input_open(MODEL_RAW, text, length);
-    insist(number_table_read(file, "file", MOST, same, &m, &why) && m == n &&
+    insist(number_table_read(file, "file", false, MOST, same, &m, &why) && m == n &&
                memcmp(values, same, n * sizeof *values) == 0,
            "another table when printed");
     fclose(file);

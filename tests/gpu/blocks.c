@@ -177,7 +177,7 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
 {
     const int type = c->type;
     const size_t size = element[c->type], n_x = c->reach_x * size, n_y = c->reach_y * size;
-    const int in_place = c->counted == 1 && n_x == n_y && c->format.scaling != FPEMU_SCALING_EDEN &&
+    const int in_place = c->counted == 1 && n_x == n_y && !FPEMU_CORRECTED(&c->format) &&
                          memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
     const fpemu_rounding r = for_device(c->rounding, next() % 2);
     begin_stats(c);
@@ -689,8 +689,8 @@ int main(int argc, char **argv)
         "nvfp4(search=-2..2)", "nvfp4(block=20,rule=nvfp4-ao,outer=row,search=5..4/4)",
         "mx(e2m1,block=3x5,search=-1..1,error=absolute)", "group(int4,64,scale=fp16,search=8..6/8,error=weighted)",
         "codebook(nf4,block=64,search=9..8/10)", "bfp(3,block=7,exponent=4,search=1..-1)", "mx9", "mx4", "hif4", "q4_0",
-        "q4_1", "group(int8,block=channel,rule=asymmetric)", "group(uint4,block=3x5,rule=minmax)",
-        "group(uint(5),block=20,rule=tinygemm)", "group(uint4,64,rule=hqq)",
+        "q4_1", "q4_k", "q5_k", "q6_k", "group(int8,block=channel,rule=asymmetric)",
+        "group(uint4,block=3x5,rule=minmax)", "group(uint(5),block=20,rule=tinygemm)", "group(uint4,64,rule=hqq)",
         "group(int4,block=tensor,scale=fp16,rule=asymmetric)", "group(hif8,7)", "nvfp4(margin=17/16)",
         "mx(e2m1,rule=rceil,target=7.25)", "mx(e4m3fn,clip=0.75)", "group(int4,block=128,clip=0.9)",
         "nvfp4(block=32,rule=nvfp4-clamp,target=5)", "nvfp4(int4,block=20,scale=fp16)",
@@ -733,6 +733,17 @@ int main(int argc, char **argv)
     }
     static const float odd[] = {-3, -1, 1, 3}; /* no zero: the sign of the slightest number decides */
     fpemu_format_table(&f, 4, odd);
+    static float codes[256], memory[FPEMU_CODES_MEMORY(256)];
+    fpemu_format own, e5m2, of_codes;
+    for (int i = 0; i < 256 && !fpemu_format_named(FPEMU_NAME_E5M2, &e5m2); i++)
+        codes[255 - i] = (float)fpemu_decode_one_f64(&e5m2, (uint64_t)i);
+    if (fpemu_format_codes(&own, 256, codes, memory) ||
+        fpemu_format_blocked(&of_codes, &own, FPEMU_SCALING_FLOOR, NULL, 8, FPEMU_BLOCK_RUN, 0, 32)) {
+        printf("FAIL a table of codes\n");
+        failures++;
+    }
+    try_format("a table of codes", &own, rounds);
+    try_format("blocks of a table of codes", &of_codes, rounds);
     for (unsigned length = 16; length <= 128; length *= 2) {
         fpemu_format blocked;
         if (fpemu_format_blocked(&blocked, &f, FPEMU_SCALING_FLOOR, NULL, 8, FPEMU_BLOCK_RUN, 0, length)) {

@@ -254,11 +254,9 @@ static int open_codebook(context *c)
 
 /* What the second number of a block does, by rule. */
 enum { AFTER = 1, BEFORE, OFFSET };
-static const uint8_t orders[FPEMU_SCALING_COUNT] = {[FPEMU_SCALING_ASYMMETRIC] = AFTER,
-                                                    [FPEMU_SCALING_MINMAX] = AFTER,
-                                                    [FPEMU_SCALING_HQQ] = BEFORE,
-                                                    [FPEMU_SCALING_TINYGEMM] = OFFSET,
-                                                    [FPEMU_SCALING_GGML_1] = OFFSET};
+static const uint8_t orders[FPEMU_SCALING_COUNT] = {
+    [FPEMU_SCALING_ASYMMETRIC] = AFTER, [FPEMU_SCALING_MINMAX] = AFTER,  [FPEMU_SCALING_HQQ] = BEFORE,
+    [FPEMU_SCALING_TINYGEMM] = OFFSET,  [FPEMU_SCALING_GGML_1] = OFFSET, [FPEMU_SCALING_GGML_1K] = OFFSET};
 
 static int open_context(context *c, const fpemu_format *f, const fpemu_rounding *r, unsigned carrier)
 {
@@ -646,7 +644,8 @@ static double inverse(unsigned carrier, double x)
 
 static int is_affine(const fpemu_format *f)
 {
-    return f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling <= FPEMU_SCALING_GGML_0;
+    return (f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling <= FPEMU_SCALING_GGML_0) ||
+           f->scaling == FPEMU_SCALING_GGML_1K || f->scaling == FPEMU_SCALING_GGML_0K;
 }
 
 /* doc/blocks.md, 2.7. */
@@ -824,8 +823,8 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         power_scale(c, -n, 0, b);
         break;
     }
-    default:
-        if (is_affine(c->f))
+    default: /* those of super-blocks follow */
+        if (is_affine(c->f) && rule <= FPEMU_SCALING_GGML_0)
             affine_scale(c, x, b);
         break;
     }
@@ -1125,6 +1124,131 @@ static double correction_of(context *c, const ref_tensor *t, const ref_block *b,
     return found > 0 && isfinite(found) ? found : 1;
 }
 
+/* v, which binary64 holds or rounds innocuously, rounded to the carrier. */
+static double rounded(const context *c, double v)
+{
+    return c->carrier == 32 ? (double)(float)v : v;
+}
+
+#define R(expression) rounded(c, expression)
+
+static double whole_between(double v, double low, double high)
+{
+    return isnan(v) ? low : fmin(fmax(nearbyint(v), low), high);
+}
+
+/* doc/blocks.md, 2.10: a and b of n numbers under ggml-1k. */
+static void search_from_least(const context *c, const double *x, int n, double own[2])
+{
+    const double M = c->max, first = M > 15 ? -0.5 : -1, tenth = (double)0.1f;
+    double least = x[0], most = x[0], w[32], q[32], W = 0, X = 0, lowest_error = 0, mean = 0;
+    for (int j = 0; j < n; j++) {
+        least = fmin(least, x[j]);
+        most = fmax(most, x[j]);
+        mean = R(mean + R(x[j] * x[j]));
+    }
+    least = fmin(least, 0);
+    const int constant = most == least;
+    own[0] = 0;
+    own[1] = -least;
+    mean = R(sqrt(R(mean / n)));
+    for (int j = 0; j < n; j++) {
+        w[j] = R(mean + fabs(x[j]));
+        W = R(W + w[j]);
+        X = R(X + R(w[j] * x[j]));
+    }
+    for (int k = -1; k <= (M > 15 ? 15 : 20) && !constant; k++) {
+        const double range = saturate(c->carrier, R(most - least)), up = R(R(first + R(tenth * k)) + M);
+        const double u = R((k < 0 ? M : up) / range);
+        double a = R(1 / u), b = least, A = 0, B = 0, C = 0, error = 0;
+        for (int j = 0; j < n; j++) {
+            q[j] = whole_between(R(u * R(x[j] - least)), 0, M);
+            A = R(A + R(w[j] * q[j]));
+            B = R(B + R(R(w[j] * q[j]) * q[j]));
+            C = R(C + R(R(w[j] * q[j]) * x[j]));
+        }
+        if (k >= 0) {
+            const double D = R(R(W * B) - R(A * A));
+            if (!(D > 0))
+                continue;
+            a = R(R(R(W * C) - R(X * A)) / D);
+            b = R(R(R(B * X) - R(A * C)) / D);
+            a = b > 0 ? R(C / B) : a;
+            b = b > 0 ? 0 : b;
+        }
+        for (int j = 0; j < n; j++) {
+            const double d = R(R(R(a * q[j]) + b) - x[j]);
+            error = R(error + R(w[j] * R(d * d)));
+        }
+        if (k < 0 || error < lowest_error) {
+            lowest_error = error;
+            own[0] = a;
+            own[1] = -b;
+            least = b;
+        }
+    }
+}
+
+/* a under ggml-0k. */
+static double search_around_first(const context *c, const double *x, int n)
+{
+    double v = 0, a = 0, best = 0;
+    for (int j = 0; j < n; j++)
+        v = fabs(x[j]) > fabs(v) ? x[j] : v;
+    for (int k = -10; k <= 9 && fabs(v) >= (double)1e-15f; k++) {
+        const int step = k == -10 ? 0 : k;
+        const double u = R(-R(-c->lowest + R((double)0.1f * step)) / v);
+        double P = 0, S = 0;
+        for (int j = 0; j < n; j++) {
+            const double q = whole_between(R(u * x[j]), c->lowest, c->max), w = R(x[j] * x[j]);
+            P = R(P + R(R(w * x[j]) * q));
+            S = R(S + R(R(w * q) * q));
+        }
+        if (k == -10)
+            a = isfinite(R(P / S)) ? R(P / S) : R(1 / u);
+        else if (k == 0 || !(S > 0 && R(P * P) > R(best * S)))
+            continue;
+        else
+            a = R(P / S);
+        best = R(a * P);
+    }
+    return a;
+}
+
+/* The scale of block `at` of the `count` blocks of a super-block from *b on. */
+static void super_scale(context *c, const ref_tensor *t, ref_block *b, uint64_t at, uint64_t count, const uint64_t *x)
+{
+    const int one = c->f->scaling == FPEMU_SCALING_GGML_1K;
+    const unsigned width = scale_width(c->f);
+    double own[16][2] = {{0}}, most = 0, least = 0;
+    for (uint64_t k = 0; k < count; k++) {
+        const extent e = extent_of(c->carrier, t, &b[k], x);
+        double v[32] = {0};
+        for (uint64_t j = 0; j < b[k].elements; j++)
+            v[j] = carrier_value(c->carrier, x[t->order[b[k].first + j]]);
+        if (!e.nonfinite && one)
+            search_from_least(c, v, (int)b[k].elements, own[k]);
+        else if (!e.nonfinite)
+            own[k][0] = search_around_first(c, v, (int)b[k].elements);
+        most = one ? fmax(most, own[k][0]) : fabs(own[k][0]) > fabs(most) ? own[k][0] : most;
+        least = fmax(least, own[k][1]);
+    }
+    most = !one && fabs(most) < (double)1e-15f ? 0 : most;
+    const double u = most == 0 ? 0 : R((one ? 63 : -128) / most), bottom = one ? 0 : -128, top = one ? 63 : 127;
+    const double times = whole_between(R(u * own[at][0]), bottom, top);
+    const double below = least == 0 ? 0 : whole_between(R(R(63 / least) * own[at][1]), 0, 63);
+    ref_block second = {0};
+    value_scale(c, one ? R(most / 63) : u == 0 ? 0 : R(1 / u), &b[at]);
+    value_scale(c, R(least / 63), &second);
+    b[at].saturated |= second.saturated;
+    b[at].scale = R(b[at].scale * times) + 0.0;
+    b[at].code |= one ? second.code << width | (uint64_t)times << 2 * width | (uint64_t)below << (2 * width + 6)
+                      : ((uint64_t)(int64_t)times & 255) << width;
+    b[at].offset = b[at].add = one ? -R(second.scale * below) : 0;
+    b[at].down = 0;
+}
+#undef R
+
 /* Adds the bits of levels to the code of a block's scale. */
 static void add_levels(context *c, const ref_tensor *t, ref_block *b, const extent *block, const uint64_t *x)
 {
@@ -1381,6 +1505,13 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
             kept.saturated |= block->saturated;
             *block = kept;
         }
+        if ((f->scaling == FPEMU_SCALING_GGML_1K || f->scaling == FPEMU_SCALING_GGML_0K) && !block->nan) {
+            const uint64_t across = (shape->length - 1) / f->block_length + 1,
+                           before = b % across % (256 / f->block_length);
+            const uint64_t left = across - b % across + before, most = 256 / f->block_length;
+            super_scale(&c, t, block - before, before, left < most ? left : most, x);
+            block->saturated = block->saturated && e.amax > 0;
+        }
         add_levels(&c, t, block, &e, x);
         for (uint64_t j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
@@ -1483,11 +1614,13 @@ unsigned ref_scale_bytes(const fpemu_format *f)
 {
     if (!f->scaling || f->scaling == FPEMU_SCALING_S2FP8)
         return 0;
-    const unsigned levels = f->scaling == FPEMU_SCALING_HIF4    ? 24
-                            : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
-                            : orders[f->scaling] == AFTER       ? f->bits
-                            : orders[f->scaling]                ? scale_width(f)
-                                                                : 0;
+    const unsigned levels = f->scaling == FPEMU_SCALING_HIF4      ? 24
+                            : f->scaling == FPEMU_SCALING_PAIRS   ? (f->block_length + 1) / 2
+                            : orders[f->scaling] == AFTER         ? f->bits
+                            : f->scaling == FPEMU_SCALING_GGML_1K ? scale_width(f) + 12
+                            : f->scaling == FPEMU_SCALING_GGML_0K ? 8
+                            : orders[f->scaling]                  ? scale_width(f)
+                                                                  : 0;
     const unsigned bits = scale_width(f) + levels;
     return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
 }
@@ -1570,6 +1703,12 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
             block.order = orders[f->scaling];
             if (orders[f->scaling] == OFFSET)
                 block.add = carrier_value(64, judge_decode(c.scale, second));
+            if (f->scaling == FPEMU_SCALING_GGML_1K) {
+                block.scale *= (double)(second >> scale_width(f) & 63);
+                block.add *= -(double)(second >> (scale_width(f) + 6) & 63);
+            } else if (f->scaling == FPEMU_SCALING_GGML_0K) {
+                block.scale = block.scale * ((double)(second & 255) - (second & 128 ? 256 : 0)) + 0.0;
+            }
             block.zero_point = f->scaling == FPEMU_SCALING_TINYGEMM ? (c.max + c.lowest + 1) / 2
                                : orders[f->scaling] == BEFORE       ? carrier_value(64, judge_decode(c.scale, second))
                                : orders[f->scaling] == AFTER ? carrier_value(carrier, judge_decode(c.element, second))

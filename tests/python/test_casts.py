@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Conversions against those of ml_dtypes, torch, gfloat and NumPy: all codes, and every pattern of 16 bits."""
 
+import pickle
+
 import fpemu
 import numpy as np
 import pytest
@@ -132,3 +134,20 @@ def test_fp32_of_numpy(rng):
     x = rng.standard_normal(100000) * 10.0 ** rng.integers(-44, 39, 100000)
     with np.errstate(over="ignore"):
         assert_same(fpemu.quantize(x, "fp32"), x.astype(np.float32).astype(np.float64))
+
+
+@pytest.mark.parametrize("name", [n for n in ML_DTYPES if n.startswith("float8") and n != "float8_e8m0fnu"])
+def test_tables_of_codes_round_as_ml_dtypes(ml_dtypes, name):
+    dtype = type_of(ml_dtypes, name)
+    values = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float32)
+    f, x = fpemu.format(values, codes=True), np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    with np.errstate(all="ignore"):
+        y = x.astype(dtype)
+    assert_same(fpemu.quantize(x, f), y.astype(np.float32))
+    number = y == y
+    assert (fpemu.encode(x, f)[number] == y.view(np.uint8)[number]).all()
+    order = np.random.default_rng(1).permutation(256)  # codes in any order: ties apart, the same values
+    mixed = fpemu.format(values[order], codes=True)
+    assert_same(fpemu.decode(np.arange(256, dtype=np.uint8), mixed), values[order])
+    assert_same(fpemu.decode(fpemu.encode(x, mixed, "rna"), mixed), fpemu.quantize(x, f, "rna"))
+    assert pickle.loads(pickle.dumps(mixed)) == mixed != f

@@ -63,8 +63,15 @@ def test_torch_and_jax_arrays():
     assert torch.equal(got, torch.from_numpy(expected))
     half = fpemu.quantize(torch.from_numpy(x).bfloat16(), "int4", scale=1.0)
     assert half.dtype == torch.bfloat16
-    with pytest.raises(TypeError, match="detach"):
-        fpemu.quantize(torch.from_numpy(x).requires_grad_(), "int4", scale=1.0)
+    t, one = torch.from_numpy(x), torch.ones(8, 1)
+    for scale in (one.to(torch.float8_e8m0fnu), one.bfloat16(), torch._neg_view(-one)):
+        assert torch.equal(fpemu.quantize(t, "int4", scale=scale), fpemu.quantize(t, "int4", scale=1.0))
+    for call in (lambda: fpemu.quantize(t.clone().requires_grad_(), "int4", scale=1.0),
+                 lambda: fpemu.quantize(t, "int4", scale=one.clone().requires_grad_()),
+                 lambda: torch.jit.trace(lambda t: fpemu.quantize(t, "int4", scale=1.0), t),
+                 lambda: torch.vmap(lambda t: fpemu.quantize(t, "e2m1", "sr", words=np.zeros(64, np.uint32)))(t)):
+        with pytest.raises(TypeError, match="detach"):
+            call()
     jax = pytest.importorskip("jax")
     got = fpemu.quantize(jax.numpy.asarray(x), "int4", scale=jax.numpy.asarray(s), zero=1)
     assert isinstance(got, jax.Array)
@@ -143,6 +150,9 @@ def test_refused():
         (ValueError, "does not go with", {"scale": np.ones(3)}),
         (TypeError, "go with scale=", {"zero": 1}),
         (TypeError, "out=", {"scale": 1.0, "out": x}),
+        (TypeError, "real", {"scale": 1j}),
+        (TypeError, "zero_order", {"zero_order": "before"}),
+        (TypeError, "layout", {"layout": "ptx-x2"}),
         (ValueError, "zero_order", {"scale": 1.0, "zero": 1, "zero_order": "between"}),
         (ValueError, "sr and se", {"words": np.zeros(32, np.uint32)}),
     ):

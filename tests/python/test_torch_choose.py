@@ -85,6 +85,7 @@ def test_what_is_shown():
 
 def test_refusals():
     model, x = network(), torch.randn(2, 32)
+    refuses(ValueError, lambda: ft.choose(model, [], max_bits=5), "list of recipes")
     refuses(ValueError, lambda: ft.choose(model, ["mxfp4"], max_bits=4), "the fewest bits a weight are 4.25")
     refuses(ValueError, lambda: ft.choose(model, ["mxfp4"], max_bits=5, by="size"), "'sqnr' or 'output'")
     refuses(TypeError, lambda: ft.choose(model, ["mxfp4"], max_bits=5, by="output"), "takes its inputs")

@@ -45,6 +45,8 @@ def mxfp8(x, axis):
 # ------------------------------------------------------------------------------------------------ random bits
 def test_eden_draws_other_bits_in_every_call_of_a_layer():
     eden, x = "nvfp4(rule=eden)", torch.eye(256)
+    assert ft.quantize_(x.clone(), eden).equal(ft.quantize(x, eden))
+    refuses(fpemu.Error, lambda: fpemu.quantize(x, eden, out=x), "another array")
     layer = ft.convert(nn.Linear(256, 8, bias=False), ft.Recipe(weight=eden, gradient=eden))
     first, second = layer(x), layer(x)
     assert not torch.equal(first, second)
@@ -62,6 +64,11 @@ def test_eden_draws_other_bits_in_every_call_of_a_layer():
         assert torch.equal(part, y[start:start + 4])
     refuses(ValueError, lambda: ft.quantize(w[:4], eden, whole=[8, 256], start=[0, 0]), "range")
     refuses(ValueError, lambda: ft.quantize(w[:, :128], eden, whole=[8, 256], start=[0, 0]), "two parts")
+    rows = "nvfp4(outer=row)"
+    part = ft.quantize(w[4:], rows, whole=[8, 256], start=[4, 0])
+    assert torch.equal(part, ft.quantize(w, rows)[4:])
+    refuses(ValueError, lambda: ft.quantize(w[:, :128], rows, whole=[8, 256], start=[0, 0], range=ft.measure(w, rows)),
+            "two parts")
 
 
 # ------------------------------------------------------------------------------------------------ linear

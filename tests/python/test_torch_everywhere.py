@@ -134,12 +134,16 @@ def test_what_has_no_rounding_is_torch_s():
         refuses(RuntimeError, lambda: torch.bmm(grid(1, 3, 4), grid(2, 4, 5)))
         for call in (lambda: torch.cdist(grid(30, 4), grid(30, 4)), lambda: torch.matrix_power(grid(3, 3), 3),
                      lambda: torch.linalg.vecdot(grid(3), grid(3)),
-                     lambda: torch.mm(grid(3, 3).to_sparse(), grid(3, 3))):
+                     lambda: torch.mm(grid(3, 3).to_sparse(), grid(3, 3)),
+                     lambda: torch.sparse.addmm(grid(3, 3), grid(3, 3).to_sparse(), grid(3, 3))):
             with pytest.warns(UserWarning, match="is not rounded"):
                 call()
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # a name that ends in that of a solver
             grid(3).resolve_conj()
+            torch._foreach_mul_([grid(3)], 2.0)  # as optimisers do
+            torch.relu_(input=grid(3))
+            nn.init.constant_(nn.Linear(3, 4).weight, 0.5)  # whose functions ask in a way of their own
     assert not torch.equal(z @ z, z * z)
 
 
@@ -278,6 +282,7 @@ def test_layers_are_those_of_convert_bit_for_bit_and_converted_ones_are_left(rec
     assert same(step(copy.deepcopy(model), ids), plain)
 
 
+@pytest.mark.filterwarnings("error:.* is not rounded")
 def test_compiled_functions_tell_weights_as_eager_ones_do():
     w, x = P(torch.randn(16, 4, 8)), torch.randn(3, 16)
     norm, form, conv = nn.GroupNorm(2, 4), nn.Bilinear(8, 8, 4), nn.Conv1d(4, 4, 3, padding=1)

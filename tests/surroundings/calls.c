@@ -331,6 +331,7 @@ static fpemu_status run_texts(const call *c, void *const *at)
     fpemu_function function = FPEMU_FUNCTION_EXP;
     const double *const x = at[CALL_A];
     const float *const table = at[CALL_B];
+    float memory[FPEMU_CODES_MEMORY(4)] = {0};
     char text[1024];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         memset(&error, 0, sizeof error);
@@ -364,6 +365,7 @@ static fpemu_status run_texts(const call *c, void *const *at)
     *to++ = (uint64_t)fpemu_format_fixed(&f, 40, 1000, 1);
     *to++ = (uint64_t)fpemu_format_posit(&f, 32, 4);
     *to++ = (uint64_t)fpemu_format_table(&f, 4, table);
+    *to++ = fnv((uint64_t)fpemu_format_codes(&f, 4, table, memory), memory, sizeof memory);
     *to++ = (uint64_t)fpemu_format_codebook(&f, FPEMU_CODEBOOK_DYNAMIC, 8);
     *to++ = fnv((uint64_t)fpemu_format_named(FPEMU_NAME_E4M3FN, &g), &g, offsetof(fpemu_format, table));
     *to++ = (uint64_t)fpemu_format_blocked(&f, &g, FPEMU_SCALING_ABSMAX, &g, 0, FPEMU_BLOCK_RUN, 0, 32);

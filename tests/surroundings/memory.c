@@ -308,6 +308,8 @@ static void other_ends(void)
     REFUSED(FPEMU_ERROR_ARGUMENT, fpemu_format_enumerate(&f, 64, high, codes, &count));
     REFUSED(FPEMU_ERROR_ARGUMENT, fpemu_format_enumerate(&f, 64, values, high, &count));
     REFUSED(FPEMU_ERROR_FORMAT, fpemu_format_table(&f, 64, high));
+    REFUSED(FPEMU_ERROR_FORMAT, fpemu_format_codes(&f, 64, high, x));
+    REFUSED(FPEMU_ERROR_FORMAT, fpemu_format_codes(&f, 64, x, high));
     fpemu_delayed delayed = {.history = high, .length = 8};
     REFUSED(FPEMU_ERROR_ARGUMENT, fpemu_delayed_update(&delayed, &range));
 

@@ -34,6 +34,106 @@ START_TEST(flushing)
 }
 END_TEST
 
+/* Bits, any NaN being one. */
+static int same(double a, double b)
+{
+    return a != a ? b != b : a == b && signbit(a) == signbit(b);
+}
+
+static int is_nan_code(const fpemu_format *f, uint64_t code)
+{
+    const double value = fpemu_decode_one_f64(f, code);
+    return value != value;
+}
+
+/* The values of a float's codes, as a table, round and encode as the float does, alone and in arrays: numbers in and
+ * between values, around the middles and past the ends, but for bits of negative numbers, which mean the neighbour
+ * above, and past the end of hif8, whose step there is another than the table has. */
+static void try_codes(const char *spec, const fpemu_format *f, const fpemu_format *table)
+{
+    enum { MOST = 9 * 256 + 40 };
+    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1e30, -1e30, 1e-30, -1e-30};
+    static float in[MOST], want[MOST], got[MOST];
+    static uint8_t codes[MOST];
+    const uint32_t length = UINT32_C(1) << f->bits, n = 9 * length + 40;
+    const int is_hif8 = strcmp(spec, "hif8") == 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double a = i < 9 * length ? fpemu_decode_one_f64(f, i / 9) : special[i % 10];
+        const double next =
+            i % 9 < 5 && a < f->max ? fpemu_format_next_up(f, a) : a + (a - fpemu_format_next_down(f, a));
+        in[i] = (float)(i < 9 * length && a - a == 0 && i % 9 ? a + (next - a) * (double)(i % 3 + 1) / 4 : a);
+        if (i % 9 == 6 || i % 9 == 7)
+            in[i] = nextafterf(in[i], i % 9 == 6 ? INFINITY : -INFINITY);
+    }
+    for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+        for (int policy = 0; policy <= FPEMU_OVERFLOW_SATURATE_KEEP_INF && mode != FPEMU_MODE_RTO; policy++) {
+            fpemu_rounding r = fpemu_rounding_nearest();
+            r.mode = (uint8_t)mode;
+            r.overflow = (uint8_t)policy;
+            r.nan = (uint8_t)((mode + policy) % FPEMU_NAN_ERROR);
+            GIVES_OK(fpemu_quantize_f32(f, &r, n, in, want, NULL));
+            GIVES_OK(fpemu_quantize_f32(table, &r, n, in, got, NULL));
+            GIVES_OK(fpemu_encode_f32(table, &r, n, in, codes, NULL));
+            for (uint32_t i = 0; i < n; i++) {
+                if ((FPEMU_MODE_DRAWS(mode) && in[i] < 0) ||
+                    (is_hif8 && in[i] - in[i] == 0 && fabs((double)in[i]) > f->max))
+                    continue;
+                ck_assert_msg(same(want[i], got[i]) && same(want[i], fpemu_quantize_one_f64(table, &r, in[i], i)),
+                              "%s mode %d policy %d: %a becomes %a, not %a", spec, mode, policy, in[i], got[i],
+                              want[i]);
+                ck_assert_msg(codes[i] == fpemu_encode_one_f64(table, &r, in[i], i) &&
+                                  (want[i] != want[i] && f->has_nan
+                                       ? is_nan_code(table, codes[i])
+                                       : codes[i] == fpemu_encode_one_f64(f, &r, in[i], i)),
+                              "%s mode %d policy %d: %a has the code %x", spec, mode, policy, in[i], codes[i]);
+            }
+        }
+}
+
+START_TEST(codes)
+{
+    static const char *const specs[] = {"e5m2",          "e4m3",          "e4m3fn", "e4m3fnuz", "e5m2fnuz",
+                                        "e4m3b11fnuz",   "e3m4",          "e2m1",   "e3m2",     "ue4m3",
+                                        "p3109(8,4,se)", "p3109(7,3,ue)", "hif8"};
+    static float values[256], memory[FPEMU_CODES_MEMORY(256)], other[FPEMU_CODES_MEMORY(256)];
+    fpemu_format table;
+    for (unsigned k = 0; k < sizeof specs / sizeof *specs; k++) {
+        const fpemu_format f = format_of(specs[k]);
+        const uint32_t length = UINT32_C(1) << f.bits;
+        for (uint32_t i = 0; i < length; i++)
+            values[i] = (float)fpemu_decode_one_f64(&f, i);
+        GIVES_OK(fpemu_format_codes(&table, length, values, memory));
+        ck_assert(table.max == f.max && table.lowest == f.lowest && table.min_positive == f.min_positive);
+        ck_assert(table.max_code == f.max_code && table.has_nan == f.has_nan && table.has_infinity == f.has_infinity &&
+                  table.has_zero == f.has_zero && table.has_negative_zero == f.has_negative_zero);
+        ck_assert_uint_eq(fpemu_format_value_count(&table), fpemu_format_value_count(&f));
+        ck_assert_uint_eq(fpemu_format_nan_count(&table), fpemu_format_nan_count(&f));
+        for (uint32_t i = 0; i < length; i++)
+            ck_assert(same(fpemu_decode_one_f64(&table, i), fpemu_decode_one_f64(&f, i)));
+        try_codes(specs[k], &f, &table);
+    }
+    /* any order, and values that stand there twice */
+    static const float mixed[] = {2, NAN, -1, 0, 2, INFINITY, NAN, -INFINITY, 5, -1};
+    const float in[] = {2, -1.5f, 3.4f, 8, 6, NAN, -INFINITY, 0.1f};
+    const uint64_t want[] = {0, 2, 0, 5, 8, 1, 7, 3};
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    GIVES_OK(fpemu_format_codes(&table, 10, mixed, memory));
+    for (int i = 0; i < 8; i++)
+        ck_assert_uint_eq(fpemu_encode_one_f32(&table, &nearest, in[i], 0), want[i]);
+    ck_assert(fpemu_format_nan_count(&table) == 8 && fpemu_format_value_count(&table) == 4);
+    fpemu_format again = table;
+    GIVES_OK(fpemu_format_codes(&again, 10, mixed, other));
+    ck_assert(fpemu_format_equal(&table, &again));
+    static const float wrong[][3] = {
+        {NAN, 1, INFINITY}, {1, 1, 1}, {-0.0f, 1, 2}, {-1, 1, INFINITY}, {1, 2, -INFINITY}};
+    for (int i = 0; i < 5; i++)
+        REFUSES(FORMAT, fpemu_format_codes(&table, 3, wrong[i], memory));
+    REFUSES(FORMAT, fpemu_format_codes(&table, 1, mixed, memory), fpemu_format_codes(&table, 65537, mixed, memory));
+    REFUSES(NULL, fpemu_format_codes(NULL, 3, mixed, memory), fpemu_format_codes(&table, 3, NULL, memory),
+            fpemu_format_codes(&table, 3, mixed, NULL));
+}
+END_TEST
+
 START_TEST(refused)
 {
     const fpemu_format f = format_of("mxfp4");
@@ -127,5 +227,5 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("block", NULL, flushing, refused, rare);
+    return RUN_SUITE("block", NULL, flushing, codes, refused, rare);
 }

@@ -24,12 +24,6 @@ static float ratio(uint64_t p, uint64_t q)
     return (float)ldexp((double)k, e);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* 10^(i-(bits-2)) * (1/10 + 9/10 * (k+1/2)/n) = (2n + 18k + 9) / (20n * 10^(bits-2-i)) */
 START_TEST(dynamic_tables)
 {
@@ -175,10 +169,11 @@ START_TEST(combinations)
     static const char *const scales[] = {
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
-    static const char *const rules[] = {
-        "none",   "floor",       "ceil",   "even",     "rceil",      "hbfp",   "absmax",     "nvfp4",       "nvfp4-ao",
-        "recipe", "recipe-pow2", "muppet", "s2fp8",    "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp", "pairs",
-        "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0",     "eden"};
+    static const char *const rules[] = {"none",   "floor",      "ceil",     "even",       "rceil",       "hbfp",
+                                        "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
+                                        "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp", "pairs",
+                                        "hif4",   "asymmetric", "minmax",   "tinygemm",   "hqq",         "ggml-1",
+                                        "ggml-0", "eden",       "ggml-1k",  "ggml-0k"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -233,11 +228,12 @@ START_TEST(combinations)
                                     fpemu_format_fits_f64(&f),
                                 "%s: fits", spec);
                         const double per_block = shapes[b].rows ? 16 * 32 : shapes[b].length;
-                        const double levels = rule == FPEMU_SCALING_PAIRS ? (shapes[b].length + 1) / 2
-                                              : rule == FPEMU_SCALING_ASYMMETRIC || rule == FPEMU_SCALING_MINMAX
-                                                  ? element.bits
-                                              : rule > FPEMU_SCALING_MINMAX && rule < FPEMU_SCALING_GGML_0 ? scale.bits
-                                                                                                           : 0;
+                        const double levels =
+                            rule == FPEMU_SCALING_PAIRS ? (shapes[b].length + 1) / 2
+                            : rule == FPEMU_SCALING_ASYMMETRIC || rule == FPEMU_SCALING_MINMAX ? element.bits
+                            : rule == FPEMU_SCALING_GGML_1K /* both numbers once in eight blocks */
+                                ? 12 + scale.bits / 4.0 - scale.bits
+                                : rule > FPEMU_SCALING_MINMAX && rule < FPEMU_SCALING_GGML_0 ? scale.bits : 0;
                         const double width = levels + (!scales[s]                    ? exponent
                                                        : rule == FPEMU_SCALING_S2FP8 ? 0
                                                                                      : scale.bits);
@@ -298,6 +294,9 @@ START_TEST(named)
         ROW("q8_0", "int8:symmetric", "fp16", RECIPROCAL, 0, RUN, 0, 32, 8.5),
         ROW("q4_0", "int4", "fp16", GGML_0, 0, RUN, 0, 32, 4.5),
         ROW("q5_1", "uint(5)", "fp16", GGML_1, 0, RUN, 0, 32, 6),
+        ROW("q4_k", "uint4", "fp16", GGML_1K, 0, RUN, 0, 32, 4.5),
+        ROW("q5_k", "uint(5)", "fp16", GGML_1K, 0, RUN, 0, 32, 5.5),
+        ROW("q6_k", "int(6)", "fp16", GGML_0K, 0, RUN, 0, 16, 6.5625),
         ROW("group(uint4,64,rule=asymmetric)", "uint4", "fp32", ASYMMETRIC, 0, RUN, 0, 64, 4.5625),
         ROW("group(int4,16,scale=e4m3fn,rule=reciprocal)", "int4:symmetric", "e4m3fn", RECIPROCAL, 0, RUN, 0, 16, 0),
         ROW("codebook(dynamic8)", "table(dynamic8)", "fp32", ABSMAX, 0, RUN, 0, 256, 0),

@@ -311,12 +311,6 @@ END_TEST
 
 /* -------------------------------------------------------------------------------- queries by enumeration */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 #define MAX_VALUES 65536
 
 /* Every code decoded, sorted and made distinct is what the queries must describe. */

@@ -84,6 +84,13 @@ static inline uint32_t below(uint32_t n)
     return random_word() % n;
 }
 
+/* Doubles, for qsort. */
+static inline int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 #if CHECK_MAJOR_VERSION > 0 || CHECK_MINOR_VERSION >= 13
 typedef const TTest *suite_test;
 #else

@@ -142,7 +142,8 @@ def _quantize_in_place(counts: Any, x: Tensor, format: str, rounding: str = "rne
                        start: Sequence[int] | None = None, range: Tensor | None = None) -> None:
     _check(x, format, rounding, state, axis)
     x = x.detach()
-    _quantize_into(counts, x, x, format, rounding, state, axis, whole, start, range)
+    source = x.clone() if format_of(format).is_stochastic else x  # which is not written over while it is read
+    _quantize_into(counts, source, x, format, rounding, state, axis, whole, start, range)
 
 
 def _quantize_in_place_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None, axis: int = -1,

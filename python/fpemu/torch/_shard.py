@@ -17,6 +17,7 @@ from fpemu import Format, Rounding
 
 from ._spec import block_of, scale_length, scaling_of
 
+TOGETHER = ("eden", "ggml_1k", "ggml_0k")
 NVFP4 = ("nvfp4", "nvfp4_ao", "nvfp4_clamp", "4over6", "4over6_mse", "eden")
 
 
@@ -42,7 +43,7 @@ class BatchPart:
 
 def has_tensor_scale(format: Format) -> bool:
     """Whether a scale of the format follows from the whole tensor (`fpemu.measure`)."""
-    return block_of(format) == "tensor" or scaling_of(format) in NVFP4
+    return block_of(format) == "tensor" or (scaling_of(format) in NVFP4 and not format.outer)
 
 
 def check_part(part: Part, shape: Sequence[int]) -> None:
@@ -60,7 +61,8 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
         return
     for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
         length = scale_length(format, d, axis) or all_of_it
-        if format.is_stochastic and d == axis:  # blocks of a line share corrections
+        # Blocks of a line share corrections, a super-block's numbers or a scale.
+        if (format.scaling_rule in TOGETHER or format.outer) and d == axis:
             length = all_of_it
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):

@@ -135,6 +135,8 @@ def choose(model: nn.Module, formats: Sequence[str | Recipe], *inputs: Any, max_
     """
     if by not in ("sqnr", "output"):
         raise ValueError(f"by is 'sqnr' or 'output', not {by!r}")
+    if isinstance(formats, str) or not formats:
+        raise ValueError("choose takes a list of recipes to choose from")
     runs = bool(inputs or keywords)
     if (by == "output") != runs:
         raise TypeError("by='output' runs the model, and takes its inputs; by='sqnr' looks at weights, and takes none")

@@ -419,8 +419,10 @@ _QUESTIONS = ("has_torch_function", "has_torch_function_unary", "has_torch_funct
 def _open(function: Any) -> Any:
     """What a function of torch that is written in Python does once it has asked whether a mode is on. With the mode on
     it would ask again and never get there, so this is the function with its questions answered: no. None for functions
-    that do not ask, and for methods that stand above one of the same name in C, which is shown as that method again."""
-    if not isinstance(function, FunctionType) or not set(_QUESTIONS) & set(function.__code__.co_names):
+    that do not ask so, or ask by way of torch.overrides, as those of nn.init, and for methods that stand above one of
+    the same name in C, which is shown as that method again."""
+    if not isinstance(function, FunctionType) or not set(_QUESTIONS) & set(function.__code__.co_names) & \
+            set(function.__globals__):
         return None
     name: str = function.__name__
     if function is getattr(Tensor, name, None) and hasattr(torch._C.TensorBase, name):
@@ -432,7 +434,7 @@ def _open(function: Any) -> Any:
 
 
 def _list_functions() -> None:
-    for place in (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, torch.fft, F):
+    for place in (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, torch.fft, torch.sparse, F):
         for written in dir(place):
             function, name = getattr(place, written, None), written.strip("_").removeprefix("linalg_")
             if not callable(function) or function in _NAMES:
@@ -549,7 +551,8 @@ class _Mode(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         fresh = name.startswith("new_") or name.endswith("_like")  # of which the values are others
         if floats and not compiling and name.endswith("_") and not all(map(self.is_weight, floats)):
-            _copies.pop(args[0], None)  # it was written to
+            for t in _tensors(args[:1] or floats[:1]):
+                _copies.pop(t, None)  # it was written to
         elif floats and not fresh and all(map(self.is_weight, floats)):
             for t in _tensors(y if isinstance(y, (list, tuple)) else (y,)):
                 if compiling:
@@ -609,6 +612,10 @@ class _Mode(TorchFunctionMode):
             frame = frame.f_back
         if of_torch and frame.f_globals.get("__name__", "").startswith("fpemu."):  # of operands that are rounded
             return
+        while of_torch and frame is not None:
+            if frame.f_globals.get("__name__", "").startswith("torch._functorch._aot_autograd"):
+                return  # a compiled graph, which was traced with the mode on
+            frame = frame.f_back
         self.warn(name, "it is an operator, and no function of torch")
 
 
@@ -686,7 +693,7 @@ class everywhere(_Mode):
     model
         patterns in rules are those of names of its modules, too.
 
-    Products: linear, matmul and @, mm, bmm, mv, dot, inner, vecdot, tensordot, addmm and its kin, multi_dot, einsum,
+    Products: linear, matmul and @, mm, bmm, mv, dot, inner, tensordot, addmm and its kin, multi_dot, einsum,
     conv1d/2d/3d and transposed ones, bilinear, grouped_mm, scaled_dot_product_attention, and those within LSTM, GRU and
     RNN. Of two operands that one is a weight which is a parameter, or made of parameters alone (a part of one, or a
     cast); the weight of linear and conv is one always. Where both are activations the product is that of attention.

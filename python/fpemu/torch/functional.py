@@ -826,10 +826,6 @@ def batch_norm(x: Tensor, running_mean: Tensor | None, running_var: Tensor | Non
     return _pass(y, site, -1, GRADIENT, 1, states)
 
 
-def _causal(queries: int, keys: int, device: torch.device) -> Tensor:
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril()
-
-
 def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float, is_causal: bool,
                scale: float | None, scores: Site, softmax: Site, context: Site,
                states: Tensor | None, safe: bool = True, grouped: bool = False) -> tuple[Tensor, Tensor]:
@@ -847,7 +843,8 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: fl
     second = None if states is None else states[STREAMS:]
     s = _matmul(q, k.mT, scores, first) * scale
     if is_causal:
-        s = s.masked_fill(~_causal(q.shape[-2], k.shape[-2], q.device), -math.inf)
+        seen = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril()
+        s = s.masked_fill(~seen, -math.inf)
     if mask is not None:
         s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask
     blind = (s == -math.inf).all(-1, keepdim=True) if safe else None

@@ -311,6 +311,7 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Carries out a call of `fpemu.<verb>` on tensors that are more than memory on the processor: that take part in
     autograd, are traced or mapped, or lie on a device."""
     if verb not in _ADOPTED:
+        verb = {"quantize_given": "quantize with scale= or words="}.get(verb, verb)
         raise TypeError(f"fpemu.{verb} takes tensors that are plain memory of the processor, without gradients, and "
                         "stands in no graph: x.detach() is one; fpemu.torch has what follows gradients and is traced")
     return _ADOPTED[verb](*args, **kwargs)

@@ -53,7 +53,8 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
     master
         with parameters: what the copies are held in that the optimiser updates ("fp32": as they are), or None for no
         copies: the parameters themselves are updated, then rounded. Without parameters it is the target of the
-        parameters themselves: "bf16/sr" is training in bfloat16 with stochastic rounding.
+        parameters themselves: "bf16/sr" is training in bfloat16 with stochastic rounding. What is written to parameters
+        between steps, as when a model is loaded, is written to copies too, but what goes through ``.data`` is not seen.
     seed
         of stochastic rounding, 0 .. 2^63 - 1. Every tensor and step has a stream of its own, so a run resumed from
         state_dict gives the same bits.
@@ -84,6 +85,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         self._seed = seed
         self._steps = 0
         self._masters: dict[Tensor, Tensor] = {}
+        self._versions: dict[Tensor, int] = {}  # of parameters when they were rounded from their copies
         super().__init__(inner.param_groups, inner.defaults)
         self.param_groups = inner.param_groups
         self.state = inner.state
@@ -106,6 +108,8 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
     def _hold(self) -> None:
         """Makes the copies of parameters that have none, and rounds what the model sees."""
         for number, p in enumerate(self._all()):
+            if p.is_complex():
+                raise TypeError("complex parameters are not rounded: torch.view_as_real shows their parts")
             if not p.is_floating_point() or p in self._masters:
                 continue
             if self._copies:
@@ -114,6 +118,18 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
             elif self._parameters is not None:
                 self._round_(p, self._parameters, number, _WEIGHT)
 
+    @torch.no_grad()
+    def _follow(self) -> None:
+        """What others have written to parameters, such as a checkpoint of the model, becomes that of the copies."""
+        for number, p in enumerate(self._all()):
+            copy = self._masters.get(p)
+            if copy is not None and p._version != self._versions.get(p):
+                shown = copy.clone()
+                self._show(shown, copy, number)
+                copy.copy_(torch.where(p == shown, copy, p))
+                self._versions[p] = p._version
+
+    @torch._disable_dynamo  # compiled, it would not see what it has changed
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """A step of the wrapped optimiser on the copies, or on the parameters themselves where there are none; then
@@ -125,6 +141,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         held = self._all()
         if self._copies:
             self._hold()
+            self._follow()
             self._exchange(held)
         try:
             self.inner.step()
@@ -169,9 +186,14 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         copy = self._masters[p]
         if self._master is not None:
             self._round_(copy, self._master, number, _MASTER)
-        p.copy_(copy)
+        self._show(p, copy, number)
+        self._versions[p] = p._version
+
+    def _show(self, x: Tensor, copy: Tensor, number: int) -> None:
+        """x becomes what the model sees of a copy."""
+        x.copy_(copy)
         if self._parameters is not None:
-            self._round_(p, self._parameters, number, _WEIGHT)
+            self._round_(x, self._parameters, number, _WEIGHT)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         self.inner.zero_grad(set_to_none)
@@ -185,6 +207,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
 
     def masters(self) -> list[Tensor]:
         """The copies in the order of the parameters; the parameters themselves where there are none."""
+        self._follow()
         return [self._masters.get(p, p) for p in self._all()]
 
     _OWN = ("inner", "_formats", "_master", "_parameters", "_copies", "_unmet", "_seed", "_steps", "_masters")
@@ -195,20 +218,21 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         inner = state["inner"]
-        super().__setstate__({**state, "defaults": inner.defaults, "param_groups": inner.param_groups,
+        super().__setstate__({**state, "_versions": {}, "defaults": inner.defaults, "param_groups": inner.param_groups,
                               "state": inner.state})
 
     def state_dict(self) -> dict[str, Any]:
         """That of the wrapped optimiser, and under "fpemu" the number of steps, the seed and the copies."""
+        self._follow()
         out = dict(self.inner.state_dict())
         copies = [self._masters[p] if p in self._masters else None for p in self._all()]
         out["fpemu"] = {"steps": self._steps, "seed": self._seed, "masters": copies if self._masters else []}
         return out
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes a state_dict of this class or of the wrapped optimiser alone; then the copies are the parameters as
-        they are. ValueError where the copies are not those of these parameters, or the seed is none; nothing is changed
-        then."""
+        """Takes a state_dict of this class, whose copies the parameters follow, or of the wrapped optimiser alone; then
+        the copies are the parameters as they are. ValueError where the copies are not those of these parameters, or the
+        seed is none; nothing is changed then."""
         own = state_dict.get("fpemu", {})
         held = self._all()
         copies = own.get("masters", [])
@@ -228,6 +252,8 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                 kept = self._masters.get(p)
                 if kept is not None:
                     kept.copy_(p.detach() if given is None else given)
+                if given is not None:
+                    self._show(p.detach(), kept, number)
 
 
 optimizer = LowPrecisionOptimizer

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -13,24 +14,32 @@
 #include "common/shown.h"
 #include "files/number_table.h"
 
-/* A table of a file, "file=PATH" in a spec, takes the place of a built-in one while the library reads or prints it. */
-static const char file_mark[] = "file=", stand_in[] = "dynamic8";
+/* A table of a file, "file=PATH" or "codes=PATH" in a spec, takes the place of a built-in one while the library reads or
+ * prints it. */
+static const char file_mark[] = "file=", codes_mark[] = "codes=", stand_in[] = "dynamic8";
 
 typedef struct table {
     struct table *next;
     float *values;
-    char name[CLI_SPEC_SIZE]; /* "file=PATH" */
+    bool codes;
+    char name[CLI_SPEC_SIZE]; /* "file=PATH" or "codes=PATH" */
 } table;
 static table *tables; /* those that were read; they stay, for formats borrow their values */
 
-static uint32_t read_values(const char *path, float *values, uint32_t most)
+static const char *path_of(const table *t)
 {
+    return t->name + strlen(t->codes ? codes_mark : file_mark);
+}
+
+static uint32_t read_values(const table *t, float *values, uint32_t most)
+{
+    const char *path = path_of(t);
     FILE *file = fopen(path, "r");
     uint32_t count;
     trouble why;
     if (file == NULL)
         cli_fail("%s: %s", path, strerror(errno));
-    if (!number_table_read(file, path, most, values, &count, &why))
+    if (!number_table_read(file, path, t->codes, most, values, &count, &why))
         cli_fail("%s", why.text);
     fclose(file);
     return count;
@@ -43,8 +52,18 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
     fpemu_format element, scale, blocked;
     if (format->kind != FPEMU_KIND_CODEBOOK)
         cli_usage("format '%s': %s is for codebook(%sPATH,...) and table(%sPATH)", spec, t->name, file_mark, file_mark);
-    t->values = cli_allocate(MOST, sizeof *t->values);
-    cli_check(fpemu_format_table(&element, read_values(t->name + strlen(file_mark), t->values, MOST), t->values), spec);
+    float *values = cli_allocate(MOST, sizeof *values);
+    const uint32_t count = read_values(t, values, MOST);
+    t->values = values;
+    if (t->codes) {
+        t->values = cli_allocate(FPEMU_CODES_MEMORY(count), sizeof *values);
+        if (fpemu_format_codes(&element, count, values, t->values) != FPEMU_OK)
+            cli_usage("format '%s': codes need two finite values, +0 beside -0, infinities of both signs as values are",
+                      spec);
+        free(values);
+    } else {
+        cli_check(fpemu_format_table(&element, count, values), spec);
+    }
     element.overflow = format->overflow;
     element.nan = format->nan;
     cli_check(fpemu_format_complete(&element), spec);
@@ -72,18 +91,21 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
 /* "codebook(file=PATH,64)" with the stand-in, and the table it names; NULL where there is none. */
 static table *take_table(const char *spec, char text[CLI_SPEC_SIZE])
 {
-    const char *begin = strstr(spec, file_mark);
+    const char *of_file = strstr(spec, file_mark), *of_codes = strstr(spec, codes_mark);
+    const bool codes = of_codes != NULL && (of_file == NULL || of_codes < of_file);
+    const char *begin = codes ? of_codes : of_file;
     if (begin == NULL)
         return NULL;
     const size_t before = (size_t)(begin - spec), length = strcspn(begin, ",():");
     const char *after = begin + length;
-    if (length == strlen(file_mark) || before + sizeof stand_in + strlen(after) > CLI_SPEC_SIZE ||
+    if (length == strlen(codes ? codes_mark : file_mark) || before + sizeof stand_in + strlen(after) > CLI_SPEC_SIZE ||
         length >= CLI_SPEC_SIZE) {
         cli_usage("format '%s': %sPATH needs the name of a file, without commas, colons and parentheses", spec,
                   file_mark);
     }
     table *t = cli_allocate(1, sizeof *t);
     memcpy(t->name, begin, length);
+    t->codes = codes;
     snprintf(text, CLI_SPEC_SIZE, "%.*s%s%s", (int)before, spec, stand_in, after);
     return t;
 }
@@ -91,7 +113,7 @@ static table *take_table(const char *spec, char text[CLI_SPEC_SIZE])
 /* Where in the spec stands what is at `position` of its text with the stand-in for the file. */
 static size_t place_in_spec(const char *spec, const table *t, size_t position)
 {
-    const size_t begin = (size_t)(strstr(spec, file_mark) - spec), end = begin + strlen(stand_in);
+    const size_t begin = (size_t)(strstr(spec, t->name) - spec), end = begin + strlen(stand_in);
     return position < end ? (position < begin ? position : begin) : position - strlen(stand_in) + strlen(t->name);
 }
 
@@ -99,14 +121,12 @@ static size_t place_in_spec(const char *spec, const table *t, size_t position)
 static const char *why_not(const char *spec)
 {
     static const char sum[] = "keeps the sum of each block, for products, beside the scale of q8_0";
-    static const char scaled_scales[] = "scales the scales of its blocks, in super-blocks of 256, and formats here "
-                                        "have one level of them";
+    static const char other_search[] = "finds its scales, in super-blocks of 256, as no rule here does";
     static const char search[] = "finds its scales by a search over a table, and rules here are formulas";
     static const struct {
         const char *name, *why;
-    } words[] = {{"q8_1", sum},           {"q2_k", scaled_scales}, {"q3_k", scaled_scales},
-                 {"q4_k", scaled_scales}, {"q5_k", scaled_scales}, {"q6_k", scaled_scales},
-                 {"q8_k", scaled_scales}, {"iq4_nl", search},      {"iq4_xs", search}};
+    } words[] = {{"q8_1", sum},          {"q2_k", other_search}, {"q3_k", other_search},
+                 {"q8_k", other_search}, {"iq4_nl", search},     {"iq4_xs", search}};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].name);
         if (strncasecmp(spec, words[i].name, length) == 0 && (spec[length] == '\0' || spec[length] == '_'))
@@ -164,7 +184,7 @@ bool cli_from_file(const fpemu_format *format)
 void cli_refuse_tables(const char *option, const char *path)
 {
     for (const table *t = tables; t != NULL; t = t->next)
-        if (path != NULL && same_target(path, t->name + strlen(file_mark)))
+        if (path != NULL && same_target(path, path_of(t)))
             cli_usage("%s: '%s' is a table that is read: one of them would be lost", option, path);
 }
 

@@ -33,7 +33,7 @@ static const char help[] =
     "exceptions). IN may be '-', standard input.\n"
     "\n"
     "      --axis N          along which the blocks of formats run: 0, 1, ..., or from the end -1,\n"
-    "                        -2, ... (default: -1)\n"
+    "                        -2, ... (default: -1)\n" GIVEN_HELP
     "      --min-sqnr DB     name, for each tensor, the format with the fewest bits that keeps at\n"
     "                        least so many dB\n"
     "      --max-bits B      choose a format for each tensor such that the error over all of them is\n"
@@ -56,6 +56,7 @@ static const struct option options[] = {{"axis", required_argument, NULL, CLI_OP
                                         {"long", no_argument, NULL, CLI_OPT_LONG},
                                         {"percent", no_argument, NULL, CLI_OPT_PERCENT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        GIVEN_LONG,
                                         FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         CLI_HELP_LONG,
@@ -215,9 +216,10 @@ static void compare_tensor(comparison *j, size_t i, progress *bar)
     partition *partitions = cli_allocate(j->candidates, sizeof *partitions);
     bool *shared = cli_allocate(j->candidates, sizeof *shared), again = false;
     for (size_t k = 0; k < j->candidates; k++) {
-        const fpemu_format *format = &j->candidate[k].format;
-        report_want(&j->cell[i * j->candidates + k].stats, format);
-        partitions[k] = partition_of(&j->in, i, format, &j->rounding, j->axis);
+        comparison_format *c = &j->candidate[k];
+        c->format = c->plain;
+        partitions[k] = given_partition(&c->given, &j->in, i, &c->format, c->spec, &j->rounding, j->axis);
+        report_want(&j->cell[i * j->candidates + k].stats, &c->format);
         again |= partitions[k].needs_range;
     }
     const uint64_t unit = share_pieces(j, partitions, shared);
@@ -234,7 +236,8 @@ static void compare_tensor(comparison *j, size_t i, progress *bar)
             compare_alone(j, i, k, &partitions[k], bar);
     for (size_t k = 0; k < j->candidates; k++) {
         comparison_cell *c = &j->cell[i * j->candidates + k];
-        c->bits = partition_bits(&j->in, i, &j->candidate[k].format, j->axis, &c->packed);
+        c->bits = partition_bits(&j->in, i, &j->candidate[k].plain, j->axis, &c->packed);
+        c->packed = c->packed && j->candidate[k].given.scale_text == NULL; /* nor are given scales counted */
     }
     free(shared);
     free(partitions);
@@ -306,7 +309,7 @@ static bool read_formats(comparison *j, char **specs, size_t count)
     for (size_t k = 0; k < count; k++) {
         comparison_format *to = &j->candidate[k];
         to->spec = specs[k];
-        to->format = cli_format(to->spec);
+        to->format = to->plain = cli_format(to->spec);
         cli_spec(&to->format, to->text);
         has_blocks |= to->format.scaling != FPEMU_SCALING_NONE;
     }
@@ -317,8 +320,10 @@ static void free_comparison(comparison *j)
 {
     for (size_t i = 0; i < j->in.model.count * j->candidates; i++)
         report_free(&j->cell[i].stats);
-    for (size_t k = 0; k < j->candidates; k++)
+    for (size_t k = 0; k < j->candidates; k++) {
         report_free(&j->candidate[k].total.stats);
+        given_close(&j->candidate[k].given);
+    }
     file_close(&j->in);
     free(j->cell);
     free(j->candidate);
@@ -339,6 +344,7 @@ int cmd_compare(int argc, char **argv)
     cli_rounding asked = {0};
     file_options files = {0};
     comparison j = {.axis = -1};
+    given given = {0};
     bool has_axis = false, json = false;
     const char *plot = NULL, *plan = NULL;
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
@@ -363,7 +369,7 @@ int cmd_compare(int argc, char **argv)
                 cli_usage("--max-bits: '%s' is no number of bits above zero", optarg);
         } else if (option == CLI_OPT_WRITE_PLAN) {
             plan = optarg;
-        } else if (!cli_rounding_take(&asked, option, optarg)) {
+        } else if (!given_take(&given, option, optarg) && !cli_rounding_take(&asked, option, optarg)) {
             file_take(&files, option, optarg);
         }
     }
@@ -382,6 +388,12 @@ int cmd_compare(int argc, char **argv)
     file_refuse_output(&j.in, "--write-plan", plan);
     cli_refuse_tables("--plot", plot);
     cli_refuse_tables("--write-plan", plan);
+    for (size_t k = 0; k < j.candidates; k++) {
+        j.candidate[k].given = given;
+        given_open(&j.candidate[k].given, &j.in, NULL);
+        given_refuse_output(&j.candidate[k].given, "--plot", plot);
+        given_refuse_output(&j.candidate[k].given, "--write-plan", plan);
+    }
     compare_file(&j);
     choice chosen = {0};
     if (j.has_threshold || j.has_limit) {

@@ -222,12 +222,12 @@ static void choose_short(const subject *s, const dtype *type, const order *o, do
 }
 
 /* Whether fewer values differ in another order of operations than the rule has; `type`, `of_scales`: and none where
- * each operation is rounded to it, or each that makes the scales. */
+ * each operation is rounded to it, or each that makes the scales. by_scales: NULL, or the scales of the quotients. */
 static void try_order(const subject *s, verdict *v, const fpemu_format *format, const order *o, const dtype *type,
-                      const dtype *of_scales, float *scales, float *zeros, float *y)
+                      const dtype *of_scales, const float *by_scales, float *scales, float *zeros, float *y)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const bool own = !o->before && o->multiplies == (format->scaling != FPEMU_SCALING_ABSMAX);
+    const bool own = by_scales == NULL && !o->before && o->multiplies == (format->scaling != FPEMU_SCALING_ABSMAX);
     const uint64_t n = s->t->count;
     verdict other = *v;
     fpemu_format element;
@@ -246,10 +246,11 @@ static void try_order(const subject *s, verdict *v, const fpemu_format *format, 
         }
     }
     for (uint64_t i = 0; i < n; i++) {
-        float by = scales[block_of(s, i)];
+        const float scale = (by_scales != NULL ? by_scales : scales)[block_of(s, i)];
+        float by = scale;
         if (o->multiplies)
             dtype_round(type, 1, (by = 1 / by, &by));
-        y[i] = scales[block_of(s, i)] == 0 ? 0 : o->multiplies ? s->x[i] * by : s->x[i] / by;
+        y[i] = scale == 0 ? 0 : o->multiplies ? s->x[i] * by : s->x[i] / by;
     }
     dtype_round(type, n, y);
     for (uint64_t i = 0; s->shifts && i < n; i++)
@@ -264,19 +265,38 @@ static void try_order(const subject *s, verdict *v, const fpemu_format *format, 
         *v = other;
 }
 
+/* The rule's scales before they are rounded to fewer bits than binary32 has; false where they are not. */
+static bool unrounded_scales(const subject *s, const verdict *v, float *scales)
+{
+    static const char mark[] = "scale=", single[] = "fp32";
+    const fpemu_shape shape = shape_of(s, NULL);
+    fpemu_format format;
+    char spec[CLI_SPEC_SIZE], *at = strstr(strcpy(spec, v->spec), mark);
+    if (at == NULL || strlen(s->scale) != strlen(single) || strcmp(s->scale, single) == 0) /* fp16, bf16 */
+        return false;
+    memcpy(at + strlen(mark), single, strlen(single));
+    return fpemu_format_parse(spec, &format, NULL) == FPEMU_OK &&
+           fpemu_scales(&format, FPEMU_TYPE_F32, &shape, s->x, scales, NULL, NULL) == FPEMU_OK;
+}
+
 static void try_orders(const subject *s, verdict *v, const fpemu_format *format, float *scales, float *zeros, float *y)
 {
     static const order orders[] = {{false, false, "x/s"},
                                    {true, false, "x*(1/s)"},
                                    {false, true, "x/s, zero points before rounding"},
-                                   {true, true, "x*(1/s), zero points before rounding"}};
+                                   {true, true, "x*(1/s), zero points before rounding"}},
+                       unrounded = {false, false, "x/s, s before its rounding"};
     const int some = s->shifts ? 4 : is_integer(s) ? 2 : 1;
     for (int k = 0; k < some && v->values > 0 && is_integer(s); k++)
-        try_order(s, v, format, &orders[k], NULL, NULL, scales, zeros, y);
+        try_order(s, v, format, &orders[k], NULL, NULL, NULL, scales, zeros, y);
+    float *by_scales = cli_allocate(s->blocks, sizeof *by_scales);
+    if (is_integer(s) && v->values > 0 && unrounded_scales(s, v, by_scales))
+        try_order(s, v, format, &unrounded, NULL, NULL, by_scales, scales, zeros, y);
+    free(by_scales);
     for (int k = 0; k < some && v->values > 0 && s->steps != NULL; k++)
-        try_order(s, v, format, &orders[k], s->steps, s->steps, scales, zeros, y);
+        try_order(s, v, format, &orders[k], s->steps, s->steps, NULL, scales, zeros, y);
     for (int k = 0; k < some && v->values > 0 && s->steps != NULL && s->shifts; k++)
-        try_order(s, v, format, &orders[k], NULL, s->steps, scales, zeros, y);
+        try_order(s, v, format, &orders[k], NULL, s->steps, NULL, scales, zeros, y);
 }
 
 /* What torchao calls symmetric without clipping: the largest code is M = 2^(bits-1) - 1, the least -M - 1. */

@@ -39,13 +39,7 @@ static const char help[] =
     "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
     "                        -2, ... (default: -1, or that of the plan)\n"
     "      --dtype TYPE      type of the rounded tensors in OUT: F32, BF16 and so on (default: as in\n"
-    "                        IN where that holds every value of the format, else F32)\n"
-    "      --scale S         scales in place of those of a rule: a number, FILE, or FILE:NAME of one\n"
-    "                        with several tensors; an array broadcasts, as in Python\n"
-    "      --zero Z          zero points of integers, likewise\n"
-    "      --zero-order O    added after rounding, or before (default: after)\n"
-    "      --reciprocal      multiplies by 1/S, of formats without blocks\n"
-    "      --tensor-scale D  the scale of the whole tensor, of formats as nvfp4\n"
+    "                        IN where that holds every value of the format, else F32)\n" GIVEN_HELP
     "      --report          print what happened: counters, extrema, signal to noise\n"
     "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
     "Examples: fpemu quantize e4m3fn:saturate weights.npy -o rounded.npy --report\n"
@@ -55,11 +49,7 @@ static const char help[] =
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
-                                        {"scale", required_argument, NULL, CLI_OPT_SCALE},
-                                        {"zero", required_argument, NULL, CLI_OPT_ZERO},
-                                        {"zero-order", required_argument, NULL, CLI_OPT_ZERO_ORDER},
-                                        {"reciprocal", no_argument, NULL, CLI_OPT_RECIPROCAL},
-                                        {"tensor-scale", required_argument, NULL, CLI_OPT_TENSOR_SCALE},
+                                        GIVEN_LONG,
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
                                         {"force", no_argument, NULL, CLI_OPT_FORCE},
@@ -411,17 +401,8 @@ int cmd_quantize(int argc, char **argv)
             j.report = j.json = true;
         } else if (option == CLI_OPT_FORCE) {
             j.force = true;
-        } else if (option == CLI_OPT_SCALE) {
-            j.given.scale_text = optarg;
-        } else if (option == CLI_OPT_ZERO) {
-            j.given.zero_text = optarg;
-        } else if (option == CLI_OPT_ZERO_ORDER) {
-            j.given.order_text = optarg;
-        } else if (option == CLI_OPT_RECIPROCAL) {
-            j.given.reciprocal = true;
-        } else if (option == CLI_OPT_TENSOR_SCALE) {
-            j.given.tensor_text = optarg;
-        } else if (!assignment_take(&formats, option, optarg) && !cli_rounding_take(&asked, option, optarg)) {
+        } else if (!given_take(&j.given, option, optarg) && !assignment_take(&formats, option, optarg) &&
+                   !cli_rounding_take(&asked, option, optarg)) {
             file_take(&files, option, optarg);
         }
     }

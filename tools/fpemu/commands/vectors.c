@@ -842,8 +842,6 @@ static void read_roundings(bench *b, const request *q, fpemu_rounding *roundings
         const unsigned nan = roundings[i].nan != FPEMU_NAN_FROM_FORMAT ? roundings[i].nan : b->to.nan;
         if (nan == FPEMU_NAN_ERROR)
             cli_usage("vectors: the NaN policy 'error' gives no result");
-        if (b->to.scaling == FPEMU_SCALING_EDEN && b->kind == TENSORS && !b->tensors.decodes)
-            cli_usage("vectors: '%s' draws random bits for its scales, for which vectors have no field", b->spec);
         if (is_random(&roundings[i]))
             b->random_bits = roundings[i].bits > 0 ? roundings[i].bits : 32;
     }
@@ -987,6 +985,8 @@ static void start(bench *b, const request *q)
     fpemu_format other = b->to;
     if (converts)
         other = cli_format(from);
+    if (b->to.scaling == FPEMU_SCALING_EDEN)
+        cli_usage("vectors: '%s' draws random bits for its scales, for which vectors have no field", b->spec);
     if (b->to.scaling != FPEMU_SCALING_NONE && other.scaling != FPEMU_SCALING_NONE)
         cli_usage("--from: '%s' and '%s' both have scales; name a format of single numbers for one", from, b->spec);
     if (sums)

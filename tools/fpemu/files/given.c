@@ -3,6 +3,7 @@
 #include "files/given.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,30 @@
 #include "cli/error.h"
 #include "cli/number.h"
 #include "common/byte_order.h"
+#include "files/output.h"
 #include "files/writer.h"
+
+bool given_take(given *g, int option, const char *argument)
+{
+    switch (option) {
+    case CLI_OPT_SCALE: g->scale_text = argument; return true;
+    case CLI_OPT_ZERO: g->zero_text = argument; return true;
+    case CLI_OPT_ZERO_ORDER: g->order_text = argument; return true;
+    case CLI_OPT_RECIPROCAL: g->reciprocal = true; return true;
+    case CLI_OPT_TENSOR_SCALE: g->tensor_text = argument; return true;
+    default: return false;
+    }
+}
+
+/* As binary32, which scales and zero points are. */
+static float to_single(const char *option, double x)
+{
+    const float y = (float)x;
+    if ((y == 0 && x != 0) || (isinf(y) && !isinf(x)))
+        cli_fail("%s: %g is %s for binary32, which scales and zero points are", option, x,
+                 y == 0 ? "too small" : "too large");
+    return y;
+}
 
 static void read_integers(file *f, size_t i, unsigned size, bool is_signed, float *y)
 {
@@ -30,16 +54,22 @@ static given_numbers read_numbers(const char *option, const char *text, const fi
 {
     given_numbers n = {.value = cli_allocate(1, sizeof *n.value), .count = 1};
     file_options plain = {0};
-    if (number_read_f32(text, n.value))
+    double number;
+    if (number_read_f64(text, &number)) {
+        (void)to_single(option, number);
+        number_read_f32(text, n.value); /* rounded once */
         return n;
+    }
     char *path = strdup(text), *colon = path != NULL && access(path, F_OK) != 0 ? strrchr(path, ':') : NULL;
     if (colon != NULL)
         *colon = '\0';
     if (strcmp(text, "-") == 0 && in->model.file == stdin)
         cli_usage("%s: standard input brings the tensors already", option);
     file f = file_open(path, &plain);
-    file_refuse_output(&f, "-o", output);
-    writer_refuse_same(option, f.path, output, &in->model, model_kind_written(in->model.kind));
+    if (output != NULL) {
+        file_refuse_output(&f, "-o", output);
+        writer_refuse_same(option, f.path, output, &in->model, model_kind_written(in->model.kind));
+    }
     size_t i = 0;
     while (colon != NULL && i < f.model.count && strcmp(f.model.tensor[i].name, colon + 1) != 0)
         i++;
@@ -64,11 +94,11 @@ static given_numbers read_numbers(const char *option, const char *text, const fi
         walk w = walk_begin(&f, i, !wide, wide, 1, UINT64_MAX);
         while (walk_next(&w))
             for (size_t k = 0; k < w.count; k++)
-                n.value[w.index + k] = wide ? (float)w.x64[k] : w.x32[k];
+                n.value[w.index + k] = wide ? to_single(option, w.x64[k]) : w.x32[k];
         walk_end(&w);
     }
     file_close(&f);
-    free(path);
+    n.path = path;
     return n;
 }
 
@@ -296,8 +326,16 @@ partition given_partition(given *g, const file *f, size_t i, fpemu_format *own, 
     return a;
 }
 
+void given_refuse_output(const given *g, const char *option, const char *path)
+{
+    output_refuse_same(option, path, "the file of --scale", g->scale.path);
+    output_refuse_same(option, path, "the file of --zero", g->zero.path);
+}
+
 void given_close(given *g)
 {
+    free(g->scale.path);
+    free(g->zero.path);
     free(g->scale.value);
     free(g->zero.value);
     free_call(g);

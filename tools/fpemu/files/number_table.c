@@ -13,20 +13,21 @@
 /* The digits of any binary32 are far fewer. */
 enum { LONGEST = 1000 };
 
-bool number_table_read(FILE *file, const char *name, uint32_t most, float *values, uint32_t *count, trouble *why)
+bool number_table_read(FILE *file, const char *name, bool codes, uint32_t most, float *values, uint32_t *count,
+                       trouble *why)
 {
     words text = {.file = file, .comment = '#', .line = 1};
     char word[LONGEST + 1];
     words_found found;
     uint32_t n = 0;
     while ((found = words_next(&text, word, sizeof word)) == WORDS_WORD) {
-        if (n == most || !number_read_f32(word, &values[n]) || !isfinite(values[n]) ||
-            (n > 0 && !(values[n - 1] < values[n]))) {
-            return fail(
-                why, "%s, line %" PRIu64 ": '%s': expected at most %" PRIu32 " finite numbers, ascending as binary32",
-                name, text.word_line, word, most);
+        if (n == most || !number_read_f32(word, &values[n]) ||
+            (!codes && (!isfinite(values[n]) || (n > 0 && !(values[n - 1] < values[n]))))) {
+            return fail(why, "%s, line %" PRIu64 ": '%s': expected at most %" PRIu32 " %s", name, text.word_line, word,
+                        most, codes ? "numbers" : "finite numbers, ascending as binary32; for others codes=PATH");
         }
-        values[n++] += 0.0f; /* no -0 */
+        values[n] = values[n] == 0 && !codes ? 0 : values[n]; /* no -0 */
+        n++;
     }
     if (found == WORDS_FAILED)
         return fail(why, "%s: %s", name, strerror(errno));

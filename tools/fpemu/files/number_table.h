@@ -11,6 +11,7 @@
 
 /* Numbers with white space between them, ascending as binary32 and finite, 2 to `most` of them; from a # on a line is a
  * comment. -0 is 0. `name` is for messages. `values` has room for `most`; where false comes back it holds nothing. */
-bool number_table_read(FILE *file, const char *name, uint32_t most, float *values, uint32_t *count, trouble *why);
+bool number_table_read(FILE *file, const char *name, bool codes, uint32_t most, float *values, uint32_t *count,
+                       trouble *why);
 
 #endif

@@ -131,7 +131,7 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
     if (t->dimensions > 0 && t->count > 0)
         a.shape = shape_of(t, format, (unsigned)from_start);
     fpemu_format pieces = *format;
-    const bool corrected = format->scaling == FPEMU_SCALING_EDEN;
+    const bool corrected = FPEMU_CORRECTED(format);
     if (format->outer || corrected) /* lines are taken whole */
         pieces.block = FPEMU_BLOCK_ROW;
     a.needs_range = partition_needs_range(format);
@@ -156,8 +156,8 @@ partition partition_packed(const file *f, size_t i, const fpemu_format *format, 
         a.shape = shape_of(t, &lines, t->dimensions - 1);
         choose_pieces(&a, &lines, 8, false);
     }
-    const bool in_order = a.shape.inner == 1 && format->block != FPEMU_BLOCK_CHANNEL && !format->outer &&
-                          format->scaling != FPEMU_SCALING_EDEN;
+    const bool in_order =
+        a.shape.inner == 1 && format->block != FPEMU_BLOCK_CHANNEL && !format->outer && !FPEMU_CORRECTED(format);
     *whole = !in_order;
     if (*whole) {
         a.unit = at_least_1(t->count);
@@ -217,12 +217,12 @@ static void restore_blocks(fpemu_stats *s, const block_counters *c)
     }
 }
 
-/* From a copy of x where eden is to round in place, which it refuses. */
+/* From a copy of x where blocks that share a correction are to be rounded in place, which is refused. */
 static fpemu_status quantize_apart(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                    uint64_t count, bool binary64, const void *x, void *y, fpemu_stats *stats)
 {
     const size_t size = binary64 ? sizeof(double) : sizeof(float);
-    void *const copy = x == y && format->scaling == FPEMU_SCALING_EDEN ? cli_allocate(count, size) : NULL;
+    void *const copy = x == y && FPEMU_CORRECTED(format) ? cli_allocate(count, size) : NULL;
     if (copy != NULL)
         memcpy(copy, x, count * size);
     const fpemu_status status =

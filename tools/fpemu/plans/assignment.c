@@ -151,7 +151,8 @@ static int *read_plan_formats(assignment *a)
         const char *spec = plan_format(p, k);
         fpemu_format ignored;
         fpemu_parse_error error = {0};
-        const bool named = strcmp(spec, PLAN_KEEP) == 0 || strstr(spec, "file=") != NULL;
+        const bool named =
+            strcmp(spec, PLAN_KEEP) == 0 || strstr(spec, "file=") != NULL || strstr(spec, "codes=") != NULL;
         if (!named && fpemu_format_parse(spec, &ignored, &error) != FPEMU_OK) {
             cli_fail("%s: tensor '%s': format '%s': %s", p->path, plan_name(p, k), spec,
                      error.message[0] != '\0' ? error.message : "not supported");

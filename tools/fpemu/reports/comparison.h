@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "cli/spec.h"
-#include "files/file.h"
+#include "files/given.h"
 #include "fpemu.h"
 #include "reports/loss.h"
 
@@ -24,7 +24,8 @@ typedef struct comparison_cell {
 typedef struct comparison_format {
     const char *spec; /* as it was given */
     char text[CLI_SPEC_SIZE];
-    fpemu_format format;
+    fpemu_format plain, format; /* the second with the blocks of given scales, of the last tensor */
+    given given;
     comparison_cell total;
 } comparison_format;
 

@@ -68,10 +68,11 @@ const char *describe_specials(char text[DESCRIBE_SIZE], const fpemu_format *form
 
 const char *describe_rule(const fpemu_format *format)
 {
-    static const char *const names[] = {
-        NULL,     "floor",       "ceil",   "even",     "rceil",      "hbfp",   "absmax",     "nvfp4",       "nvfp4-ao",
-        "recipe", "recipe-pow2", "muppet", "s2fp8",    "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp", "pairs",
-        "hif4",   "asymmetric",  "minmax", "tinygemm", "hqq",        "ggml-1", "ggml-0",     "eden"};
+    static const char *const names[] = {NULL,     "floor",      "ceil",     "even",       "rceil",       "hbfp",
+                                        "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
+                                        "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp", "pairs",
+                                        "hif4",   "asymmetric", "minmax",   "tinygemm",   "hqq",         "ggml-1",
+                                        "ggml-0", "eden",       "ggml-1k",  "ggml-0k"};
     return names[format->scaling < sizeof names / sizeof *names ? format->scaling : 0];
 }
 

@@ -16,7 +16,8 @@ enum { NEARLY_ALL = 90 };
 
 bool loss_one_sided(const fpemu_format *format)
 {
-    const bool adds = format->scaling >= FPEMU_SCALING_ASYMMETRIC && format->scaling <= FPEMU_SCALING_GGML_1;
+    const bool adds = (format->scaling >= FPEMU_SCALING_ASYMMETRIC && format->scaling <= FPEMU_SCALING_GGML_1) ||
+                      format->scaling == FPEMU_SCALING_GGML_1K;
     return format->lowest >= 0 && !adds; /* a second number a block */
 }
 

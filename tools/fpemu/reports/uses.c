@@ -55,6 +55,9 @@ static const char *const uses[FPEMU_NAME_COUNT] = {
     [FPEMU_NAME_Q4_1] = "ggml's 4 bits with a least value a block",
     [FPEMU_NAME_Q5_0] = "ggml's 5 bits: weights in GGUF files",
     [FPEMU_NAME_Q5_1] = "ggml's 5 bits with a least value a block",
+    [FPEMU_NAME_Q4_K] = "ggml's 4 bits by a search, scales in two levels",
+    [FPEMU_NAME_Q5_K] = "ggml's 5 bits by a search, scales in two levels",
+    [FPEMU_NAME_Q6_K] = "ggml's 6 bits by a search, scales in two levels",
     [FPEMU_NAME_S2FP8] = "training in 8 bits by shifting and squeezing tensors",
 };
 

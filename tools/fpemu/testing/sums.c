@@ -9,6 +9,7 @@
 #include "cli/error.h"
 #include "cli/number.h"
 #include "cli/progress.h"
+#include "cli/spec.h"
 #include "testing/difference.h"
 #include "testing/inputs.h"
 
@@ -260,11 +261,15 @@ void sums_search(search *s, dots *d, bool matrices, double bound)
     for (size_t i = 0; i < s->outcomes_used; i++)
         if (s->outcomes[i].order >= 0)
             shrink(&t, &s->outcomes[i]);
-    char rows[50] = "";
+    char rows[50] = "", from[80] = "", spec[CLI_SPEC_SIZE];
+    for (int k = 0; k < DOTS_OPERANDS; k++)
+        if (d->all[k] > 0)
+            snprintf(from + strlen(from), sizeof from - strlen(from), "%s%s", k > 0 ? "," : "",
+                     cli_spec(&d->format[k], spec));
     if (matrices)
         snprintf(rows, sizeof rows, "%zux%zux", d->rows, d->columns);
-    snprintf(s->summary, sizeof s->summary, "%" PRIu64 " %s products of %s%zu, %.100s, seed %" PRIu64,
-             s->done[INPUTS_RANDOM], matrices ? "matrix" : "dot", rows, d->count[DOTS_A],
+    snprintf(s->summary, sizeof s->summary, "%" PRIu64 " %s products of %s%zu, of %s, %.60s, seed %" PRIu64,
+             s->done[INPUTS_RANDOM], matrices ? "matrix" : "dot", rows, d->count[DOTS_A], from,
              bound > 0 ? "exact sums" : d->text, d->seed);
     for (size_t i = 0; i < OUTCOMES; i++)
         free(t.example[i]);

@@ -135,7 +135,7 @@ static outcome *take(tensors *t, int order, const char *part, const char *kind, 
             used += (size_t)snprintf(o->input + used, sizeof o->input - used, "x[%zu] = %s, ", place_of(t, k),
                                      number_print(value, x[k]));
     }
-    if (o != NULL && told < rank[0])
+    if (o != NULL && (double)told < rank[0])
         snprintf(o->input + used, sizeof o->input - used, "and %g more, of %zu elements", rank[0] - (double)told,
                  t->length);
     else if (o != NULL)

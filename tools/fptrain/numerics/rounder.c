@@ -78,7 +78,7 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
             s.whole = &range;
             r->step_of[which][index] = whole_step(&l->format, &s, x);
         }
-        float *const apart = l->format.scaling == FPEMU_SCALING_EDEN ? need_room(n, sizeof *x) : NULL;
+        float *const apart = FPEMU_CORRECTED(&l->format) ? need_room(n, sizeof *x) : NULL;
         if (apart) /* which refuses to round in place */
             memcpy(apart, x, n * sizeof *x);
         status = fpemu_run_tensor(&l->call, &place, &s, apart ? apart : x, x, seen);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -66,8 +67,7 @@ def quantize_mx_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  # noqa:
         if flush:
             y = torch.where(largest < MIN_NORMAL, torch.zeros_like(y), y)
         if unholdable:
-            top = fpemu.format(element).max
-            limit = 2.0 ** (_exponent(top) + (1 << bits - 1))
+            limit = 2.0 ** (math.frexp(fpemu.format(element).max)[1] - 1 + (1 << bits - 1))
             y = torch.where(largest >= limit, torch.full_like(y, float("nan")), y)
     if "positive_zero" in chosen:
         y = torch.where(x == 0, torch.zeros_like(y), y)
@@ -79,10 +79,6 @@ def quantize_mx_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  # noqa:
     elif method == "max":
         y = y.movedim([-2, -1], places)
     return y.reshape(shape)
-
-
-def _exponent(value: float) -> int:
-    return int(torch.frexp(torch.tensor(value, dtype=torch.float64)).exponent.item()) - 1
 
 
 def _largest(x: torch.Tensor, blocks: str) -> torch.Tensor:
