@@ -74,11 +74,11 @@ static void operate_lanes(gemm_tile *w, const gemm_target *g, size_t n, const ui
     const kernels *const k = w->call->k;
     core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
     const int wide = a->wide || !g->rule->by_binary64, flushes = g->rule->flushed > 0;
-    dot_terms flushed;
+    dot_terms own;
     if (flushes) {
-        flushed = *a;
-        flushed.flushed = g->rule->flushed;
-        a = &flushed;
+        own = *a;
+        own.flushed = g->rule->flushed;
+        a = &own;
     }
     /* sums without a product go so whatever they are of */
     const int at_once =
