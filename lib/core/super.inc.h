@@ -111,6 +111,7 @@ FPEMU_FN void core_super_scale(const core_block *b, const core_super_part *part,
     realw most = 0, least = 0;
     if (s->kind == CORE_SCALE_NAN)
         return;
+    s->saturated = 0;
     for (unsigned k = 0; k < count; k++) {
         const realw v = part[k].scale, a = is_signed && v < 0 ? -v : v, before = is_signed && most < 0 ? -most : most;
         most = a > before ? v : most;

@@ -74,8 +74,12 @@ static void operate_lanes(gemm_tile *w, const gemm_target *g, size_t n, const ui
     const kernels *const k = w->call->k;
     core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
     const int wide = a->wide || !g->rule->by_binary64, flushes = g->rule->flushed > 0;
-    dot_terms t = *a;
-    t.flushed = g->rule->flushed;
+    dot_terms own;
+    if (flushes) {
+        own = *a;
+        own.flushed = g->rule->flushed;
+        a = &own;
+    }
     /* sums without a product go so whatever they are of */
     const int at_once =
         k->loops64->sum[g->form] && (!wide || !a->w || g->form == SUM_NATIVE) && (!a->f || g->rule->narrow);
@@ -89,7 +93,7 @@ static void operate_lanes(gemm_tile *w, const gemm_target *g, size_t n, const ui
     core_counts *const c = tally ? &tally->c : NULL;
     uint64_t *const swamped = tally && sum ? &tally->swamped : NULL, skipped[DOT_LANES];
     double result[DOT_LANES], *const to = tally ? result : y; /* y may be an operand */
-    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, &t, r, to, c, swamped, skipped)
+    const int all = at_once ? k->loops64->sum[g->form](&g->rule->plan, n, a, r, to, c, swamped, skipped)
                             : operate_fast(k, g, n, a, wide, r, to, c, swamped, skipped);
     if (!tally)
         return;
@@ -394,7 +398,7 @@ static int takes_nan(const gemm_tile *w, size_t i, const dot_step *s, double d)
     return nan;
 }
 
-/* The results y of a step at product k: counted, and by the reference where binary64 has not all of the products' sum. */
+/* The results y of a step at product k: counted, and by the reference where binary64 has not the products' sum. */
 static void end_step(gemm_tile *w, const dot_step *s, size_t k, const double *d, const uint64_t *lost, uint64_t swamped,
                      double *y)
 {

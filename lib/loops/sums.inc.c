@@ -270,8 +270,8 @@ SUM_LOOPS(SUM_NATIVE)
 SUM_LOOPS(SUM_GIVEN)
 #undef SUM_LOOPS
 
-/* u and a product to nearest, where that is a normal number. *doubt has a sign where binary64's nearest tells too little:
- * where all discarded bits but the first are 0; ties: where moreover it is not the exact sum. */
+/* u and a product to nearest, where that is a normal number. *doubt has a sign where it is none, and where binary64's
+ * nearest tells too little: all discarded bits but the first are 0, and, with ties, it is not the exact sum. */
 SIMD_FN simd_real sum_normal(int ties, int counted, const sum_constants *g, simd_real product, simd_real u,
                              simd_bits *doubt, sum_tally *c)
 {
@@ -308,8 +308,8 @@ SIMD_FN simd_real sum_normal(int ties, int counted, const sum_constants *g, simd
 /* What a row of a block has: numbers of w for the lanes, and of v too or one, or one of each for a sum alone. */
 enum sum_row { SUM_ROW_EACH, SUM_ROW_ONE, SUM_ROW_ALONE };
 
-/* Products of `rows` rows added to the sums s of so many vectors, if all results are normal numbers, or zeros where there
- * are ties. */
+/* Products of `rows` rows added to the sums s of so many vectors, if all results are normal numbers or, with ties,
+ * zeros, and nothing is in doubt; else 0, and nothing is done. */
 SIMD_FN int sum_block(int ties, int vectors, enum sum_row row, int counted, const sum_constants *g, size_t rows,
                       const dot_terms *t, double *s, sum_tally *to)
 {

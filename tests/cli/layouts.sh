@@ -263,6 +263,8 @@ for name, q in made.items():
         parts = [q.copy(), s.copy(), z.astype(np.int8)]
         parts[part].ravel()[17] += 1 if parts[part].ravel()[17] < 7 else -1
         save_file(dict(zip(("l.w", "l.w_scale", "l.w_zero_point"), parts)), f"part-{part}.safetensors")
+q = np.clip(made["over"], -8, 7).astype(np.int8) # as GPTQ's packages have it
+save_file({"l.w": q, "l.w_scale": s.astype("f2"), "l.w_zero_point": z.astype(np.int8)}, "unrounded.safetensors")
 END
 python3 shift.py || failed 'no file'
 while read -r case words; do
@@ -272,6 +274,7 @@ done <<'END'
 times made by  group(int4,block=row,rule=asymmetric)$
 over made by  group(int4,block=row,rule=asymmetric), codes by x/s$
 before made by  group(int4,block=row,rule=asymmetric), codes by x/s, zero points before rounding$
+unrounded made by  group(int4,block=row,scale=fp16,rule=asymmetric), codes by x/s, s before its rounding$
 part-0 not .*rule=asymmetric); 1 values differ, the first of element 17:
 part-1 not .*rule=asymmetric); 1 scales differ, the first of block 17:
 part-2 not .*rule=asymmetric); 1 zero points differ, the first of block 17:

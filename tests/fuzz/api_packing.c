@@ -17,7 +17,8 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
     INSIST(fpemu_pack_tensor_scales(f, &measured, again.data) == FPEMU_OK, "no numbers of the tensor");
     INSIST(f->outer || memcmp(again.data, bytes->data, (size_t)layout->scales_offset) == 0,
            "other numbers of the tensor");
-    const uint64_t drawn = 1 + draw_below(d, 5), each = f->outer ? 8 * layout->blocks / layout->tensor_bytes : 1;
+    const int by_line = f->outer || FPEMU_CORRECTED(f);
+    const uint64_t drawn = 1 + draw_below(d, 5), each = by_line ? (s->length - 1) / f->block_length + 1 : 1;
     const uint64_t step = (layout->blocks > 4096 ? layout->blocks / each / drawn + 1 : drawn) * each; /* whole lines */
     for (uint64_t first = 0; first < layout->blocks; first += step) {
         const uint64_t count = first + step <= layout->blocks ? step : layout->blocks - first;
@@ -69,15 +70,20 @@ static void same_codes_of_scales(const fpemu_layout *layout, const array *codes,
 {
     const size_t width = (size_t)layout->scale_bytes;
     for (size_t b = 0; b < layout->blocks && width > 0; b++) { /* the file is little-endian */
-        uint32_t code = 0;
+        uint64_t code = 0, wide = 0;
         for (size_t i = 0; i < width; i++)
-            code |= (uint32_t)bytes->data[layout->scales_offset + b * width + i] << 8 * i;
+            code |= (uint64_t)bytes->data[layout->scales_offset + b * width + i] << 8 * i;
         const unsigned char *c = codes->data + b * width;
         uint16_t half = 0;
         uint32_t word = 0;
         memcpy(&half, c, width >= 2 ? 2 : 0);
         memcpy(&word, c, width == 4 ? 4 : 0);
-        INSIST(code == (width == 1 ? *c : width == 2 ? half : word), "scales have other codes than packed bytes");
+        memcpy(&wide, c, width == 8 ? 8 : 0);
+        INSIST(code == (width == 1   ? *c
+                        : width == 2 ? half
+                        : width == 4 ? word
+                                     : wide),
+               "scales have other codes than packed bytes");
     }
 }
 
