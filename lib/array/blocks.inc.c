@@ -705,7 +705,8 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
             c.max_error = g->stats.max_error;
             if (!alone) /* judged on x and y, without ends and grid */
                 memset(w->grid + begin, 0, n * sizeof *w->grid);
-            k->loopsw->count(scalar ? &j->element.p->plan : &block_open, n, w->x + begin, w->y + begin, w->grid + begin, &c);
+            k->loopsw->count(scalar ? &j->element.p->plan : &block_open, n, w->x + begin, w->y + begin, w->grid + begin,
+                             &c);
             if (!scalar) {
                 c.clipped = seen.clipped;
                 c.overflow = seen.overflow;
