@@ -408,7 +408,7 @@ static void block_table_runs(const block_job *j, const realw *down, const realw 
 
 /* How many of n elements that share a scale lie outside the table: by the numbers where quotients pass its ends, which
  * are near the products; or by the quotients. */
-static uint64_t block_table_outside(const block_job *j, realw down, realw s, uintw amax, size_t n, const realw *x)
+static APART uint64_t block_table_outside(const block_job *j, realw down, realw s, uintw amax, size_t n, const realw *x)
 {
     const core_search *search = j->element.search;
     const realw low = search->low, high = search->high, most = core_value(amax) / down;
@@ -438,7 +438,7 @@ static uint64_t block_table_outside(const block_job *j, realw down, realw s, uin
 
 /* The counters of n elements and what a table made of them, but for those outside. The fast forms take for granted that
  * what is finite stays so, as it does but in tables alone, and the second that 0 is kept. */
-static void block_table_seen(const block_job *j, size_t n, const realw *x, const realw *y, tile_counts *c)
+static APART void block_table_seen(const block_job *j, size_t n, const realw *x, const realw *y, tile_counts *c)
 {
     const kernels *k = j->k;
     const core_search *search = j->element.search;
