@@ -351,8 +351,6 @@ static APART size_t block_zero_scales(const block_job *j, size_t wanted, const u
         s->s[count] = scale.s;
         s->other[count] = scale.zero;
     }
-    s->divide = 0;
-    s->second = 1;
     return count;
 }
 
@@ -381,8 +379,6 @@ static APART size_t block_shared_scales(const block_job *j, size_t wanted, const
         return 0;
     for (size_t b = 0; b < all; b++)
         s->down[b] = s->other[b] * core_value(two - core_bits(s->s[b]));
-    s->divide = 0;
-    s->second = 1;
     return all;
 }
 
@@ -396,7 +392,8 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     if (j->block->candidates > 1 && !j->given)
         return block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
     s->saturated = 0;
-    s->powers = 0;
+    s->powers = s->divide = 0;
+    s->second = 1;
     if (j->block->order == FPEMU_ZERO_AFTER)
         return block_zero_scales(j, wanted, amax, length, x, s);
     if (j->block->order == CORE_MANTISSA)
@@ -404,11 +401,8 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     if (j->block->rule == FPEMU_SCALING_ABSMEAN && !j->given)
         return block_mean_scales(j, wanted, amax, length, x, s);
     s->powers = j->p->pow2.usable && j->fused && !j->given;
-    if (s->powers) {
-        s->divide = 0;
-        s->second = 1;
+    if (s->powers)
         return j->k->loopsw->pow2_scales(&j->p->pow2, wanted, amax, s->s);
-    }
     const int held = block_hold_scales(j, wanted, amax, 1, s);
     if (j->block->corrected && !j->given)
         return held ? block_correct_scales(j, wanted, amax, length, index, x, s) : 0;

@@ -355,7 +355,7 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
 }
 
 /* Scales s as they are used: multipliers, or divisors for absmax and eden, which make zeros of everything where s is 0;
- * for reciprocal, those of v, of which s is made. */
+ * for reciprocal and absmean, those of v, which they are of. */
 static void loop_runs_down(const core_block *b, size_t count, const realw *v, realw *s, realw *down)
 {
     const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, least = b->scale_normal;
@@ -379,6 +379,7 @@ static void loop_runs_down(const core_block *b, size_t count, const realw *v, re
         }
         break;
     case FPEMU_SCALING_RECIPROCAL:
+    case FPEMU_SCALING_ABSMEAN:
         SIMD for (size_t i = 0; i < count; i++)
         {
             const realw inverse = v[i] > 0 ? core_scale_inverse(1 / v[i]) : 0;
