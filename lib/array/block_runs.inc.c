@@ -104,7 +104,7 @@ static void block_columns_end(const block_job *j, const core_place *p, const blo
 /* Scales of some blocks, ready for their elements. */
 typedef struct block_scales {
     realw down[RUN_BLOCKS], s[RUN_BLOCKS], second; /* divisors or multipliers, and factors */
-    realw other[RUN_BLOCKS];                       /* zero points, or mantissas */
+    realw other[RUN_BLOCKS];                       /* zero points, mantissas, or room */
     int divide, powers;                            /* powers: powers of two that core_pow2_holds takes */
     int kind;           /* what block_choose chose for the elements, `down` being what that asks for */
     uint64_t saturated; /* how many were cut to an end of the scale format, if counted */
@@ -149,14 +149,12 @@ static void block_scales_follow(const block_job *j, size_t count, const realw *v
  * loops find. */
 static int block_hold_scales(const block_job *j, size_t count, const uintw *amax, realw factor, block_scales *s)
 {
-    realw v[RUN_BLOCKS], inverse[RUN_BLOCKS], *held = v;
+    realw v[RUN_BLOCKS], *const held = j->block->rule == FPEMU_SCALING_ABSMEAN ? s->other : v;
     if (!j->hold_many || !j->k->loopsw->runs_scales(j->block, count, amax, v))
         return 0;
     for (size_t b = 0; b < count && factor > 1; b++)
         v[b] = core_finite(v[b] * factor);
-    if (j->block->rule == FPEMU_SCALING_ABSMEAN)
-        held = inverse;
-    for (size_t b = 0; b < count && held == inverse; b++)
+    for (size_t b = 0; b < count && held != v; b++)
         held[b] = 1 / core_scale_inverse(1 / v[b]);
     if (j->counted)
         s->saturated = block_saturated(j, count, amax, v);
