@@ -104,7 +104,7 @@ static void block_columns_end(const block_job *j, const core_place *p, const blo
 /* Scales of some blocks, ready for their elements. */
 typedef struct block_scales {
     realw down[RUN_BLOCKS], s[RUN_BLOCKS], second; /* divisors or multipliers, and factors */
-    realw other[RUN_BLOCKS];                       /* zero points, mantissas, or room */
+    float other[RUN_BLOCKS];                       /* zero points, or mantissas */
     int divide, powers;                            /* powers: powers of two that core_pow2_holds takes */
     int kind;           /* what block_choose chose for the elements, `down` being what that asks for */
     uint64_t saturated; /* how many were cut to an end of the scale format, if counted */
@@ -149,7 +149,7 @@ static void block_scales_follow(const block_job *j, size_t count, const realw *v
  * loops find. */
 static int block_hold_scales(const block_job *j, size_t count, const uintw *amax, realw factor, block_scales *s)
 {
-    realw v[RUN_BLOCKS], *const held = j->block->rule == FPEMU_SCALING_ABSMEAN ? s->other : v;
+    realw v[RUN_BLOCKS], inverse[RUN_BLOCKS], *const held = j->block->rule == FPEMU_SCALING_ABSMEAN ? inverse : v;
     if (!j->hold_many || !j->k->loopsw->runs_scales(j->block, count, amax, v))
         return 0;
     for (size_t b = 0; b < count && factor > 1; b++)
@@ -347,7 +347,7 @@ static APART size_t block_zero_scales(const block_job *j, size_t wanted, const u
         core_scale_candidate(j->block, &e, 0, &scale);
         s->down[count] = scale.kind == CORE_SCALE_ZERO ? 0 : scale.down;
         s->s[count] = scale.s;
-        s->other[count] = scale.zero;
+        s->other[count] = (float)scale.zero;
     }
     return count;
 }
@@ -366,17 +366,17 @@ static APART size_t block_shared_scales(const block_job *j, size_t wanted, const
         return 0;
     for (size_t b = 0; b < all; b += share) {
         j->k->loopsw->runs_amax(share, 1, amax + b, &most);
-        const realw mantissa = (realw)core_mantissa(largest, core_saturated32((double)core_value(most)));
+        const float mantissa = core_mantissa(largest, core_saturated32((double)core_value(most)));
         for (size_t i = b; i < b + share; i++) {
             s->other[i] = mantissa;
-            own[i] = core_bits(core_finite(core_value(amax[i]) * mantissa));
+            own[i] = core_bits(core_finite(core_value(amax[i]) * (realw)mantissa));
         }
     }
     j->k->loopsw->runs_amax(all, 1, amax, &most);
     if (most >= CARRIER_INF || j->k->loopsw->pow2_scales(&j->p->pow2, all, own, s->s) < all)
         return 0;
     for (size_t b = 0; b < all; b++)
-        s->down[b] = s->other[b] * core_value(two - core_bits(s->s[b]));
+        s->down[b] = (realw)s->other[b] * core_value(two - core_bits(s->s[b]));
     return all;
 }
 
@@ -425,6 +425,16 @@ static int block_choose(const block_job *j, size_t count, const uintw *amax, blo
     return 1;
 }
 
+/* Divides y by the mantissas of their blocks. */
+static APART void block_divide(const block_job *j, const block_scales *s, size_t first, size_t length, size_t count,
+                               realw *y)
+{
+    realw mantissa[RUN_BLOCKS];
+    for (size_t b = 0; b < count; b++)
+        mantissa[b] = (realw)s->other[first + b];
+    j->k->loopsw->runs_t(1, 0, length, count, mantissa, y, y);
+}
+
 /* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. At most TILE
  * elements where loops do not draw the random bits. */
 static void block_at_once(const block_job *j, const block_scales *s, size_t first, uint64_t index, size_t length,
@@ -435,7 +445,7 @@ static void block_at_once(const block_job *j, const block_scales *s, size_t firs
     j->k->loopsw->kernel_scaled(&j->element.p->plan, s->kind, 0, &d, length, count, s->down + first, s->s + first,
                                 s->second, x, y);
     if (j->block->order == CORE_MANTISSA)
-        j->k->loopsw->runs_t(1, 0, length, count, s->other + first, y, y);
+        block_divide(j, s, first, length, count, y);
 }
 
 /* The same of at most TILE elements from `index` on, and their counters; the first lies at `position` of its block, of
@@ -625,13 +635,15 @@ static APART void block_by_steps(const block_job *j, const block_scales *s, uint
     j->k->loopsw->runs_t(s->divide, j->block->sticky, length, count, s->down, x, t);
     if (j->block->order == FPEMU_ZERO_AFTER) {
         j->k->loopsw->round[open->rule][open->mode](open, n, t, r, grid);
-        j->k->loopsw->runs_zero_y(j->block, length, count, s->s, s->other, t, grid, y);
+        for (size_t b = 0; b < count; b++)
+            rounded[b] = (realw)s->other[b];
+        j->k->loopsw->runs_zero_y(j->block, length, count, s->s, rounded, t, grid, y);
         return;
     }
     block_element_run(&j->element, j->k, n, t, r, 0, grid, rounded, q);
     j->k->loopsw->runs_y(length, count, s->s, s->second, rounded, y);
     if (j->block->order == CORE_MANTISSA)
-        j->k->loopsw->runs_t(1, 0, length, count, s->other, y, y);
+        block_divide(j, s, 0, length, count, y);
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */

@@ -82,6 +82,7 @@
 #define block_draw CARRIER(block_draw)
 #define block_draws CARRIER(block_draws)
 #define block_gather CARRIER(block_gather)
+#define block_divide CARRIER(block_divide)
 #define block_mean CARRIER(block_mean)
 #define block_mean_scales CARRIER(block_mean_scales)
 #define block_shared_scales CARRIER(block_shared_scales)
