@@ -508,10 +508,13 @@ static uint64_t block_table_outside(const block_job *j, realw down, realw s, uin
     }
     uint64_t outside = 0;
     _Alignas(LINE) realw t[BLOCK_TILE];
+    uintw grid[BLOCK_TILE]; /* which tells infinite quotients of finite numbers too */
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < BLOCK_TILE ? n - at : BLOCK_TILE;
         j->k->loopsw->runs_t(1, 0, m, 1, &down, x + at, t);
-        outside += j->k->loopsw->codebook_outside(search, m, t, NULL);
+        (void)j->k->loopsw->codebook_outside(search, m, t, grid);
+        for (size_t i = 0; i < m; i++)
+            outside += grid[i] != 0;
     }
     return outside;
 }
