@@ -104,6 +104,7 @@ static void block_columns_end(const block_job *j, const core_place *p, const blo
 /* Scales of some blocks, ready for their elements. */
 typedef struct block_scales {
     realw down[RUN_BLOCKS], s[RUN_BLOCKS], second; /* divisors or multipliers, and factors */
+    float other[RUN_BLOCKS];                       /* zero points, or mantissas */
     int divide, powers;                            /* powers: powers of two that core_pow2_holds takes */
     int kind;           /* what block_choose chose for the elements, `down` being what that asks for */
     uint64_t saturated; /* how many were cut to an end of the scale format, if counted */
@@ -138,27 +139,29 @@ static int block_choose(const block_job *j, size_t count, const uintw *amax, blo
 /* What elements see of scales that are held, made of v; and how the rule has it. */
 static void block_scales_follow(const block_job *j, size_t count, const realw *v, block_scales *s)
 {
-    const int rule = j->block->rule, plain = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL;
+    const int rule = j->block->rule;
     j->k->loopsw->runs_down(j->block, count, v, s->s, s->down);
     s->divide = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_EDEN;
-    s->second = plain ? 1 : (realw)j->block->tensor.b;
+    s->second = core_rule_is_nvfp4(rule) ? (realw)j->block->tensor.b : 1;
 }
 
 /* Scales of many blocks by loops, those of the rule times a factor before they are rounded; 0: there are others than
  * loops find. */
 static int block_hold_scales(const block_job *j, size_t count, const uintw *amax, realw factor, block_scales *s)
 {
-    realw v[RUN_BLOCKS];
+    realw v[RUN_BLOCKS], inverse[RUN_BLOCKS], *const held = j->block->rule == FPEMU_SCALING_ABSMEAN ? inverse : v;
     if (!j->hold_many || !j->k->loopsw->runs_scales(j->block, count, amax, v))
         return 0;
     for (size_t b = 0; b < count && factor > 1; b++)
         v[b] = core_finite(v[b] * factor);
+    for (size_t b = 0; b < count && held != v; b++)
+        held[b] = 1 / core_scale_inverse(1 / v[b]);
     if (j->counted)
         s->saturated = block_saturated(j, count, amax, v);
     if (j->block->same)
-        memcpy(s->s, v, count * sizeof *v);
+        memcpy(s->s, held, count * sizeof *held);
     else
-        j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, count, v, NULL, s->s);
+        j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, count, held, NULL, s->s);
     block_scales_follow(j, count, v, s);
     return 1;
 }
@@ -314,6 +317,69 @@ static APART size_t block_correct_scales(const block_job *j, size_t count, const
     return all;
 }
 
+/* Scales of blocks of `length` elements in a row from x by their means, as block_tile_scales has them. */
+static APART size_t block_mean_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
+                                      const realw *x, block_scales *s)
+{
+    uintw mean[RUN_BLOCKS];
+    size_t count = 0;
+    for (; count < wanted && amax[count] < CARRIER_INF; count++) {
+        core_steps sum = {0, 0};
+        block_add_magnitudes(j->k, length, x + count * length, &sum);
+        const realw own = block_mean(&sum, length), least = (realw)1e-5;
+        mean[count] = core_bits(own > least ? own : least);
+    }
+    return block_hold_scales(j, count, mean, 1, s) ? count : 0;
+}
+
+/* The same with zero points, from the ends of the blocks. */
+static APART size_t block_zero_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
+                                      const realw *x, block_scales *s)
+{
+    const int zero = j->block->rule == FPEMU_SCALING_ASYMMETRIC; /* it is among them */
+    realw least[RUN_BLOCKS], most[RUN_BLOCKS];
+    size_t count = 0;
+    j->k->loopsw->runs_ends(length, wanted, x, least, most);
+    for (; count < wanted && amax[count] < CARRIER_INF; count++) {
+        const realw low = zero && least[count] > 0 ? 0 : least[count], high = zero && most[count] < 0 ? 0 : most[count];
+        const core_extremes e = {amax[count], core_bits(high), core_bits(-low), 0, 0};
+        core_scale scale;
+        core_scale_candidate(j->block, &e, 0, &scale);
+        s->down[count] = scale.kind == CORE_SCALE_ZERO ? 0 : scale.down;
+        s->s[count] = scale.s;
+        s->other[count] = (float)scale.zero;
+    }
+    return count;
+}
+
+/* The same of whole groups that share a mantissa; 0 where loops do not find them. */
+static APART size_t block_shared_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
+                                        uint64_t index, block_scales *s)
+{
+    const core_walk *w = &j->walk;
+    const size_t share = j->block->corrected, all = wanted - wanted % share;
+    const uintw two = 2 * ((uintw)CARRIER_BIAS << CARRIER_MANTISSA);
+    const float largest = core_saturated32((double)j->block->largest);
+    uintw own[RUN_BLOCKS], most;
+    if (all == 0 || !j->p->pow2.usable || w->across % share || w->across * length != w->length ||
+        index % (length * share))
+        return 0;
+    for (size_t b = 0; b < all; b += share) {
+        j->k->loopsw->runs_amax(share, 1, amax + b, &most);
+        const float mantissa = core_mantissa(largest, core_saturated32((double)core_value(most)));
+        for (size_t i = b; i < b + share; i++) {
+            s->other[i] = mantissa;
+            own[i] = core_bits(core_finite(core_value(amax[i]) * (realw)mantissa));
+        }
+    }
+    j->k->loopsw->runs_amax(all, 1, amax, &most);
+    if (most >= CARRIER_INF || j->k->loopsw->pow2_scales(&j->p->pow2, all, own, s->s) < all)
+        return 0;
+    for (size_t b = 0; b < all; b++)
+        s->down[b] = (realw)s->other[b] * core_value(two - core_bits(s->s[b]));
+    return all;
+}
+
 /* Scales of `wanted` blocks of `length` elements, in a row from x if the rule chooses, the first of them of this index
  * if they are given: how many, up to the first that is of another kind. */
 static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length, uint64_t index,
@@ -324,12 +390,17 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     if (j->block->candidates > 1 && !j->given)
         return block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
     s->saturated = 0;
+    s->powers = s->divide = 0;
+    s->second = 1;
+    if (j->block->order == FPEMU_ZERO_AFTER)
+        return block_zero_scales(j, wanted, amax, length, x, s);
+    if (j->block->order == CORE_MANTISSA)
+        return block_shared_scales(j, wanted, amax, length, index, s);
+    if (j->block->rule == FPEMU_SCALING_ABSMEAN && !j->given)
+        return block_mean_scales(j, wanted, amax, length, x, s);
     s->powers = j->p->pow2.usable && j->fused && !j->given;
-    if (s->powers) {
-        s->divide = 0;
-        s->second = 1;
+    if (s->powers)
         return j->k->loopsw->pow2_scales(&j->p->pow2, wanted, amax, s->s);
-    }
     const int held = block_hold_scales(j, wanted, amax, 1, s);
     if (j->block->corrected && !j->given)
         return held ? block_correct_scales(j, wanted, amax, length, index, x, s) : 0;
@@ -354,6 +425,16 @@ static int block_choose(const block_job *j, size_t count, const uintw *amax, blo
     return 1;
 }
 
+/* Divides y by the mantissas of their blocks. */
+static APART void block_divide(const block_job *j, const block_scales *s, size_t first, size_t length, size_t count,
+                               realw *y)
+{
+    realw mantissa[RUN_BLOCKS];
+    for (size_t b = 0; b < count; b++)
+        mantissa[b] = (realw)s->other[first + b];
+    j->k->loopsw->runs_t(1, 0, length, count, mantissa, y, y);
+}
+
 /* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. At most TILE
  * elements where loops do not draw the random bits. */
 static void block_at_once(const block_job *j, const block_scales *s, size_t first, uint64_t index, size_t length,
@@ -363,6 +444,8 @@ static void block_at_once(const block_job *j, const block_scales *s, size_t firs
     const loop_draw d = block_draw(j, index, length * count, r);
     j->k->loopsw->kernel_scaled(&j->element.p->plan, s->kind, 0, &d, length, count, s->down + first, s->s + first,
                                 s->second, x, y);
+    if (j->block->order == CORE_MANTISSA)
+        block_divide(j, s, first, length, count, y);
 }
 
 /* The same of at most TILE elements from `index` on, and their counters; the first lies at `position` of its block, of
@@ -551,9 +634,19 @@ static APART void block_by_steps(const block_job *j, const block_scales *s, uint
     const size_t n = length * count;
     if (j->p->stochastic)
         fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+    const core_plan *const open = &j->element.grid;
     j->k->loopsw->runs_t(s->divide, j->block->sticky, length, count, s->down, x, t);
+    if (j->block->order == FPEMU_ZERO_AFTER) {
+        j->k->loopsw->round[open->rule][open->mode](open, n, t, r, grid);
+        for (size_t b = 0; b < count; b++)
+            rounded[b] = (realw)s->other[b];
+        j->k->loopsw->runs_zero_y(j->block, length, count, s->s, rounded, t, grid, y);
+        return;
+    }
     block_element_run(&j->element, j->k, n, t, r, 0, grid, rounded, q);
     j->k->loopsw->runs_y(length, count, s->s, s->second, rounded, y);
+    if (j->block->order == CORE_MANTISSA)
+        block_divide(j, s, 0, length, count, y);
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */

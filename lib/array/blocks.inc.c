@@ -196,7 +196,7 @@ static void block_plan_elements(block_plan *p, const fpemu_format *f, const fpem
 static void block_plan_many(block_plan *p, const fpemu_format *scale)
 {
     const int rule = p->block.rule;
-    p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL ||
+    p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL || rule == FPEMU_SCALING_ABSMEAN ||
                    (core_rule_is_nvfp4(rule) && rule != FPEMU_SCALING_NVFP4_CLAMP);
     if (!p->hold_many || p->block.same)
         return;
@@ -432,12 +432,30 @@ static void block_range_join(size_t n, const block_extremes *e, fpemu_range *r)
 }
 
 /* Adds the finite magnitudes of n elements. */
-static void block_add_magnitudes(size_t n, const realw *x, core_steps *s)
+static void block_add_magnitudes(const kernels *k, size_t n, const realw *x, core_steps *s)
 {
-    for (size_t i = 0; i < n; i++) {
-        const uintw a = core_bits(x[i]) & ~CARRIER_SIGN;
-        core_steps_add(s, a < CARRIER_INF ? (double)core_value(a) : 0);
+    for (size_t at = 0, m; at < n; at += m) {
+        uintw most;
+        m = n - at < WORDS_TILE ? n - at : WORDS_TILE;
+        k->loopsw->runs_amax(m, 1, x + at, &most);
+        const int quick = core_value(most) < 64;
+        const uint64_t sum = quick ? k->loopsw->steps(m, x + at) : 0;
+        s->low += sum & 0xffffffffu;
+        s->high += sum >> 32;
+        for (size_t i = at; i < at + m && !quick; i++) {
+            const uintw a = core_bits(x[i]) & ~CARRIER_SIGN;
+            core_steps_add(s, a < CARRIER_INF ? (double)core_value(a) : 0);
+        }
     }
+}
+
+/* The mean of n finite magnitudes with that sum. */
+static realw block_mean(const core_steps *s, uint64_t n)
+{
+    uint64_t low;
+    int64_t high;
+    core_steps_join(s->low, s->high, &low, &high);
+    return (realw)core_steps_mean(low, high, n);
 }
 
 /* Adds n elements in a row to a range; sums: 0, or the rule that asks for one; only_amax: the largest magnitude and what
@@ -457,7 +475,7 @@ static void block_range_add(const kernels *k, int sums, int only_amax, size_t n,
         const block_extremes e = block_extremes_of(k, m, x + i);
         if (sums == FPEMU_SCALING_ABSMEAN) {
             core_steps s = {0, 0};
-            block_add_magnitudes(m, x + i, &s);
+            block_add_magnitudes(k, m, x + i, &s);
             add_magnitudes(r, &s);
         } else if (sums && m > e.zeros + e.nonfinite) {
             int64_t sum, largest;
@@ -946,10 +964,14 @@ static APART void block_find_ends(const block_job *j, const core_place *place, c
     realw x[BLOCK_TILE];
     int first = 1;
     *ends = *e;
-    for (uint64_t at = 0, n; at < place->elements; at += n) {
-        n = core_smaller(place->elements - at, BLOCK_TILE);
+    for (uint64_t at = 0, n, few; at < place->elements; at += n) {
+        few = n = core_smaller(place->elements - at, BLOCK_TILE);
         block_take(j, place, at, (size_t)n, x);
-        for (size_t i = 0; i < n; i++)
+        if (n > 2 && !e->nonfinite && j->block->rule != FPEMU_SCALING_GGML_0) {
+            j->k->loopsw->runs_ends((size_t)n, 1, x, x, x + 1);
+            few = 2;
+        }
+        for (size_t i = 0; i < few; i++)
             core_ends_add(j->block->rule, ends, &first, core_bits(x[i]));
     }
 }
@@ -958,18 +980,16 @@ static APART void block_find_ends(const block_job *j, const core_place *place, c
 static APART realw block_find_mean(const block_job *j, const core_place *place)
 {
     core_steps s = {0, 0};
-    uint64_t count = 0, low;
-    int64_t high;
+    uint64_t count = 0;
     realw x[BLOCK_TILE];
     for (uint64_t at = 0, n; at < place->elements; at += n) {
         n = core_smaller(place->elements - at, BLOCK_TILE);
         block_take(j, place, at, n, x);
-        block_add_magnitudes(n, x, &s);
+        block_add_magnitudes(j->k, n, x, &s);
         for (size_t i = 0; i < n; i++)
             count += (core_bits(x[i]) & ~CARRIER_SIGN) < CARRIER_INF;
     }
-    core_steps_join(s.low, s.high, &low, &high);
-    return (realw)core_steps_mean(low, high, count);
+    return block_mean(&s, count);
 }
 
 /* The scale of a block, counted and told to the sink. g: as the block before left it, or that of no block. */
@@ -1367,8 +1387,11 @@ static void block_job_lie(block_job *j, const fpemu_format *f)
     const core_walk *w = &j->walk;
     const uint64_t most = w->inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
     const int fits = block_in_place(j) || w->tile_length <= most;
-    const int takes = !j->zeros && (!j->given || (!j->counted && w->inner == 1));
-    const int runs = fits && f->scaling && takes && !core_rule_sees_more(f->scaling) && f->block <= FPEMU_BLOCK_ROW &&
+    const int own =
+        j->block->order == CORE_MANTISSA || (j->block->order == FPEMU_ZERO_AFTER && !j->p->element.one_by_one);
+    const int apart = j->zeros || f->scaling == FPEMU_SCALING_ABSMEAN || j->given;
+    const int takes = !apart || (!j->counted && w->inner == 1 && (own || !j->zeros));
+    const int runs = fits && f->scaling && takes && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;
     if (w->inner == 1)
         j->many = runs && w->x[3] == 1 && w->y[3] == 1;
@@ -1450,7 +1473,7 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     block_element_begin(&j->element, e, j->counted | j->zeros);
     block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, &j->search);
     j->fused = (!j->block->sticky || j->p->pow2.usable) && block_is_fast(e) && !core_rule_levels(f->scaling) &&
-               !j->block->corrected;
+               (j->block->order == CORE_MANTISSA || !(j->block->corrected || j->zeros));
     j->fused_pieces =
         j->fused && !j->p->scalar && !j->zeros && !call->rounding->compat && !call->sink && !call->compact;
     j->hold_many = j->p->hold_many && !j->given && w->blocks > FEW_BLOCKS;
@@ -1463,7 +1486,7 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
         j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
         return;
-    j->many = f->scaling && !core_rule_sees_more(f->scaling) && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
+    j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
               w->x[3] == 1 && w->tile_length <= TILE;
 }
 

@@ -18,6 +18,7 @@ typedef struct core_target {
     uint8_t by_binary64;  /* operands are binary32 numbers, and binary64 has the bits */
     uint8_t native;       /* the target is binary64 itself, to nearest */
     uint8_t nan_is_error; /* a NaN has no place in the result, and is reported */
+    uint8_t by_addition;  /* by_binary64, to nearest, and adding a number and taking it away again rounds to the grid */
     uint8_t narrow;       /* operands are binary32 numbers */
     double flushed;       /* by_binary64: results of less become zero; 0: none */
 } core_target;
@@ -175,6 +176,22 @@ FPEMU_FN void core_dot_count(const core_target *g, double odd, double nearest, d
     core_counts_extend(&tally->c, core_extent_of64(core_bits64(nearest), v));
 }
 
+/* a + b taken to g by addition; 0 where that may not be the result: past the ends, and where binary64's sum, halfway
+ * between two results, may not be the exact one. */
+FPEMU_FN int core_dot_add(const core_target *g, double a, double b, double *y)
+{
+    const core_plan64 *const p = &g->plan;
+    const double sum = a + b, max = core_value64(p->max[0]);
+    const uint64_t u = core_bits64(sum), sign = u & CORE_SIGN64, e = u & CORE_INF64;
+    const uint64_t binade = e < p->emin_bits ? p->emin_bits : e, shift = (uint64_t)p->d_norm;
+    /* 1.5 * 2^52 steps, and half a step */
+    const double C = core_value64(binade + (shift << 52) + (UINT64_C(1) << 51)), moved = sum + C, near = moved - C;
+    const double half = core_value64(binade - ((53 - shift) << 52)), rest = sum - near;
+    const double kept = core_value64(core_bits64(near) & ~CORE_SIGN64);
+    *y = core_value64(core_bits64(kept) | sign);
+    return kept <= max && rest != half && rest != -half;
+}
+
 /* g(v * w + u * f) with random bits r; sum: an addition that changes nothing is counted. */
 FPEMU_FN double core_dot_operate_with(const core_target *g, uint32_t r, double v, double w, int has_u, double u,
                                       double f, int sum, core_dot_tally *tally)
@@ -183,6 +200,9 @@ FPEMU_FN double core_dot_operate_with(const core_target *g, uint32_t r, double v
         return core_dot_operate_exact(g, v, w, has_u, u, f, r, sum, tally);
     /* products of binary32 numbers are exact */
     const double a = v * w, b = u * f, nan = core_value64(CORE_INF64 | CORE_INF64 >> 1);
+    double quick;
+    if (g->by_addition && !tally && core_dot_add(g, a, has_u ? b : core_value64(CORE_SIGN64), &quick))
+        return quick;
     if (!g->by_binary64) {
         const double y = has_u ? a + b : a;
         return y == y ? y : nan;

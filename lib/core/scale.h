@@ -204,8 +204,8 @@ FPEMU_FN double core_wide_value(int64_t high, uint64_t low)
     core_exact x = core_exact_special(CORE_FINITE, (unsigned)negative, 0);
     x.low = negative ? 0 - low : low;
     x.high = negative ? ~(uint64_t)high + (uint64_t)(low == 0) : (uint64_t)high;
-    if ((x.high | x.low) == 0)
-        return 0;
+    if (high == 0)
+        return (double)low;
     x.top = 127;
     core_exact_normalise(&x);
     return core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));

@@ -64,6 +64,8 @@ static gemm_target fast_target(core_target *rule, const fpemu_target *t)
     target.is_short = (uint8_t)(!rule->nan_is_error && core_dot_short(&t->format, &fast));
     target.within = t->format.has_zero && !fast.negative && fast.max[1] >= fast.max[0];
     target.form = (uint8_t)(target.within && !rule->nan_is_error ? form_of(rule, &t->format) : SUM_NONE);
+    rule->by_addition = (fast.rule == CORE_RULE_SHIFTER_PASS || fast.rule == CORE_RULE_SHIFTER_STOP) &&
+                        rule->by_binary64 && fast.mode == FPEMU_MODE_RNE && rule->flushed == 0 && FLT_EVAL_METHOD == 0;
     return target;
 }
 

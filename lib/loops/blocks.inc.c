@@ -76,6 +76,47 @@ static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
     EACH_ELEMENT(core_block_y(&(core_scale){.kind = CORE_SCALE_MULTIPLY, .s = scale, .d = second}, u))
 }
 
+/* The least and the largest of `length` finite elements each of `count` blocks in a row; zeros of either sign. */
+static void loop_runs_ends(size_t length, size_t count, const realw *x, realw *least, realw *most)
+{
+    for (size_t b = 0; b < count; b++, x += length) {
+        realw low = x[0], high = x[0];
+#pragma omp simd reduction(min : low) reduction(max : high)
+        for (size_t i = 0; i < length; i++) {
+            low = x[i] < low ? x[i] : low;
+            high = x[i] > high ? x[i] : high;
+        }
+        least[b] = low;
+        most[b] = high;
+    }
+}
+
+/* The sum of at most 4096 magnitudes below 64, in steps of 2^-46, as core_steps_add has them. */
+static uint64_t loop_steps(size_t n, const realw *x)
+{
+    const double middle = 64; /* whose last bit is a step */
+    uint64_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++) {
+        const double a = core_value64(core_bits64((double)x[i]) << 1 >> 1), moved = a + middle;
+        sum += core_bits64(moved) - core_bits64(middle) - (uint64_t)(moved - middle > a);
+    }
+    return sum;
+}
+
+/* y of integers in blocks with zero points after the rounding, from t of finite elements and from the grid. */
+static void loop_runs_zero_y(const core_block *b, size_t length, size_t count, const realw *s, const realw *zero,
+                             const realw *t, const uintw *grid, realw *y)
+{
+    const core_block ends = {.lowest = b->lowest, .largest = b->largest};
+    for (size_t k = 0; k < count; k++) {
+        const core_scale one = {.s = s[k], .zero = zero[k], .order = FPEMU_ZERO_AFTER};
+#pragma omp simd
+        for (size_t i = k * length; i < k * length + length; i++)
+            y[i] = core_value(core_zero_y(&one, core_zero_q(&ends, &one, 0, core_bits(t[i]), grid[i])));
+    }
+}
+
 /* t of integers with a zero point, from their quotients t; nan: P of a NaN, by sign. */
 static void loop_zero_t(const core_scale *s, const uintw *nan, size_t n, realw *t)
 {
@@ -314,7 +355,7 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
 }
 
 /* Scales s as they are used: multipliers, or divisors for absmax and eden, which make zeros of everything where s is 0;
- * for reciprocal, those of v, of which s is made. */
+ * for reciprocal and absmean, those of v, which they are of. */
 static void loop_runs_down(const core_block *b, size_t count, const realw *v, realw *s, realw *down)
 {
     const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, least = b->scale_normal;
@@ -338,6 +379,7 @@ static void loop_runs_down(const core_block *b, size_t count, const realw *v, re
         }
         break;
     case FPEMU_SCALING_RECIPROCAL:
+    case FPEMU_SCALING_ABSMEAN:
         SIMD for (size_t i = 0; i < count; i++)
         {
             const realw inverse = v[i] > 0 ? core_scale_inverse(1 / v[i]) : 0;

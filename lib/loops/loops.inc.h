@@ -86,6 +86,10 @@ typedef struct carrier_loops {
     void (*zero_t)(const core_scale *s, const uintw *nan, size_t n, realw *t);
     void (*zero_q)(const core_block *b, const core_scale *s, const uintw *nan, size_t n, const realw *x, const realw *t,
                    const uintw *grid, realw *q, realw *y, tile_counts *c);
+    void (*runs_zero_y)(const core_block *b, size_t length, size_t count, const realw *s, const realw *zero,
+                        const realw *t, const uintw *grid, realw *y);
+    void (*runs_ends)(size_t length, size_t count, const realw *x, realw *least, realw *most);
+    uint64_t (*steps)(size_t n, const realw *x);
     /* rules that choose: core_choice_error of each element */
     void (*search_errors)(uint32_t error, size_t n, const realw *x, const realw *y, realw *errors);
     void (*choice_errors)(const core_block *b, size_t n, size_t count, const realw *down, const realw *scale,
