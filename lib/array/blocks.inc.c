@@ -118,6 +118,9 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
     }
 }
 
+/* A plan without ends, past which lies what the grid says to be outside of a table. */
+static const core_plan block_open = {.max = {CARRIER_SIGN - 2, CARRIER_SIGN - 2}};
+
 static void block_element_count(const block_element *e, const kernels *k, size_t n, const realw *x, const realw *t,
                                 const realw *rounded, const uintw *grid, tile_counts *c)
 {
@@ -696,15 +699,14 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         tile_counts seen = {0};
         block_tile_values(j, w, p, &seen);
         if (j->counted) {
-            /* judged on x and y, without ends and grid */
-            static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
             const uint64_t lane = j->p->scalar && j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
-            const int scalar = kind == CORE_SCALE_NONE && !j->element.p->is_table; /* all on x and y */
+            const int alone = kind == CORE_SCALE_NONE, scalar = alone && !j->element.p->is_table; /* all on x and y */
             tile_counts c;
             c.max_error = g->stats.max_error;
-            if (!scalar)
+            if (!alone) /* judged on x and y, without ends and grid */
                 memset(w->grid + begin, 0, n * sizeof *w->grid);
-            k->loopsw->count(scalar ? &j->element.p->plan : &open, n, w->x + begin, w->y + begin, w->grid + begin, &c);
+            k->loopsw->count(scalar ? &j->element.p->plan : &block_open, n, w->x + begin, w->y + begin, w->grid + begin,
+                             &c);
             if (!scalar) {
                 c.clipped = seen.clipped;
                 c.overflow = seen.overflow;

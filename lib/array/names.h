@@ -19,6 +19,7 @@
 #define block_element CARRIER(block_element)
 #define block_element_begin CARRIER(block_element_begin)
 #define block_element_count CARRIER(block_element_count)
+#define block_open CARRIER(block_open)
 #define block_element_run CARRIER(block_element_run)
 #define block_element_search CARRIER(block_element_search)
 #define block_element_search_values CARRIER(block_element_search_values)
