@@ -100,7 +100,8 @@ FPEMU_FN void core_search_thresholds(core_search *s)
 /* Begins *s: thresholds and values; s->usable says whether the table has such. */
 FPEMU_FN void core_search_begin(core_search *s, const core_codebook *c)
 {
-    const uint32_t low = core_codebook_low(c), high = core_codebook_high(c), past = CORE_CODEBOOK_PAST;
+    const uint32_t low = core_codebook_low(c), high = core_codebook_high(c);
+    const int past = CORE_CODEBOOK_PAST;
     s->steps = 0;
     s->table = *c;
     s->own = (uint8_t)low;

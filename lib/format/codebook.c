@@ -148,6 +148,7 @@ int fpemu_sort_codes(uint32_t length, const float *values, float *memory)
     float *const nan = memory + length + 1, *const grid = nan + 1, *const codes = grid + length + 2;
     float infinite[2] = {-1, -1};
     uint32_t n = 0, all = 0;
+    memset(nan, 0, (2 * (size_t)length + 5) * sizeof *nan); /* equal tables have equal bytes */
     *nan = -1;
     for (uint32_t code = length; code-- > 0;) { /* the lowest of equal ones comes last */
         const uint32_t u = core_bits32(values[code]), magnitude = u & 0x7fffffff;

@@ -119,7 +119,8 @@ def _scale_dtype(format: Format) -> np.dtype[Any] | None:
 
 def has_levels(format: Format) -> bool:
     """Whether a block has more than a scale above zero for all of its elements, or lines have a scale too."""
-    return format.outer > 0 or format.scaling_rule in ("pairs", "hif4", "ggml_0", "ggml_0k", *ZERO_POINTS)
+    return format.outer > 0 or (format.correct > 0 and format.scaling_rule != "eden") or \
+        format.scaling_rule in ("pairs", "hif4", "ggml_0", "ggml_0k", *ZERO_POINTS)
 
 
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:

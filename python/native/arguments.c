@@ -159,9 +159,8 @@ const fpemu_why *why_refused(fpemu_status status, const fpemu_format *f, const f
 
 PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, const fpemu_why *why)
 {
-    const int reads_neighbours = status == FPEMU_ERROR_OVERLAP && format && format->value.scaling == FPEMU_SCALING_EDEN;
-    const char *const text = reads_neighbours
-                                 ? "the rule eden reads the neighbours of what it writes: out is another array"
+    const int reads_neighbours = status == FPEMU_ERROR_OVERLAP && format && FPEMU_CORRECTED(&format->value);
+    const char *const text = reads_neighbours ? "neighbouring blocks of this format share numbers: out is another array"
                              : why && why->argument ? why->message
                                                     : fpemu_status_text(status);
     PyObject *message = format && format->spec ? PyUnicode_FromFormat("%s: %s (format %U)", what, text, format->spec)

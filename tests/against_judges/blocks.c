@@ -15,41 +15,6 @@
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
 
-/* --------------------------------------------------------------------------------------------------- random cases */
-
-static int fitting(block_case *c)
-{
-    return fpemu_format_fits(&c->f, c->carrier);
-}
-
-static void randomised(void)
-{
-    block_case c = {0};
-    fpemu_range whole;
-    fpemu_given given;
-    unsigned long k, each = 18 * rounds;
-    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
-        for (k = 0; k < each; k++) {
-            uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
-            c.seed = state;
-            (void)lh_next(&state);
-            c.carrier = k % 3 == 2 ? 64 : 32;
-            if (!fitting(&c))
-                c.carrier = 64;
-            c.shape = case_shape(&state);
-            if (k % 4 == 3)
-                c.shape = fpemu_shape_vector(1 + state % 150);
-            if (k % 2 && case_range(&c, &whole))
-                c.shape.whole = &whole;
-            case_fill(&c);
-            if (k % 5 < 2 && case_given(&c, &given))
-                c.shape.given = &given;
-            case_rounding(&c);
-            (void)case_values(&c);
-        }
-    case_free(&c);
-}
-
 /* A NaN of either sign and infinities under every NaN policy, with scales and zero points that are given. */
 static void given_to_nan(void)
 {
@@ -92,31 +57,6 @@ static void plain_arrays(void)
             memset(&c.r, 0, sizeof c.r);
             (void)case_values(&c);
         }
-    case_free(&c);
-}
-
-/* Longer than any piece the library works in: rows, channels and tensors of thousands, many small blocks. */
-static void long_lines(void)
-{
-    block_case c = {0};
-    for (size_t i = 0; case_format(i, &c.f, c.spec); i++) {
-        uint64_t state = first_seed * 31 + i + 1;
-        c.seed = state;
-        (void)lh_next(&state);
-        c.carrier = i % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
-        c.shape = fpemu_shape_vector(1500 + state % 900);
-        if (i % 2) {
-            c.shape.rows = 1 + state % 5;
-            c.shape.length = 200 + state % 350;
-            c.shape.inner = 1 + state / 7 % 3;
-        }
-        case_fill(&c);
-        case_rounding(&c);
-        if (!case_values(&c)) {
-            c.r.mode = FPEMU_MODE_RNE;
-            (void)case_values(&c);
-        }
-    }
     case_free(&c);
 }
 
@@ -403,7 +343,7 @@ static void edges(void)
             const int *exponents = c.carrier == 32 ? exponents32 : exponents64;
             size_t count =
                 c.carrier == 32 ? sizeof exponents32 / sizeof *exponents32 : sizeof exponents64 / sizeof *exponents64;
-            if (!fitting(&c))
+            if (!fpemu_format_fits(&c.f, c.carrier))
                 continue;
             c.n = 0;
             for (size_t e = i % 2; e < count; e += rounds > 1 ? 1 : 2)
@@ -832,10 +772,9 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     case_options(argc, argv, &rounds, &first_seed);
-    randomised();
+    case_randomised(case_values, 1, 18 * rounds, first_seed);
     given_to_nan();
     plain_arrays();
-    long_lines();
     exhaustive();
     every_content();
     every_binade();

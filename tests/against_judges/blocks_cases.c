@@ -973,3 +973,30 @@ void case_options(int argc, char **argv, unsigned long *rounds, uint64_t *seed)
         else if (!strcmp(argv[i], "--seed"))
             *seed = strtoull(argv[i + 1], NULL, 0);
 }
+
+void case_randomised(int (*check)(const block_case *), int is_ranged, unsigned long each, uint64_t seed)
+{
+    block_case c = {0};
+    fpemu_range whole;
+    fpemu_given given;
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
+        for (unsigned long k = 0; k < each; k++) {
+            uint64_t state = (seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
+            c.seed = state;
+            (void)lh_next(&state);
+            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
+            if (k % 12 == 5) {
+                c.shape = fpemu_shape_vector(900 + state % 500);
+                c.shape.inner = 1 + i % 2;
+            }
+            if (is_ranged && k % 2 && case_range(&c, &whole))
+                c.shape.whole = &whole;
+            case_fill(&c);
+            if (k % 5 < 2 && case_given(&c, &given))
+                c.shape.given = &given;
+            case_rounding(&c);
+            (void)check(&c);
+        }
+    case_free(&c);
+}

@@ -63,4 +63,8 @@ int case_values(const block_case *c);
 int case_packing(const block_case *c);
 int case_counters(const block_case *c);
 
+/* Such a check on random cases, `each` of every format, some longer than any piece the library works in; is_ranged: of
+ * some the range of the tensor is told. */
+void case_randomised(int (*check)(const block_case *), int is_ranged, unsigned long each, uint64_t seed);
+
 #endif

@@ -10,29 +10,6 @@
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
 
-static void randomised(void)
-{
-    block_case c = {0};
-    fpemu_range whole;
-    fpemu_given given;
-    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
-        for (unsigned long k = 0; k < 10 * rounds; k++) {
-            uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
-            c.seed = state;
-            (void)lh_next(&state);
-            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
-            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
-            if (k % 2 && case_range(&c, &whole))
-                c.shape.whole = &whole;
-            case_fill(&c);
-            if (k % 5 < 2 && case_given(&c, &given))
-                c.shape.given = &given;
-            case_rounding(&c);
-            (void)case_counters(&c);
-        }
-    case_free(&c);
-}
-
 /* S2FP8, of which the judge knows no logarithms: with the range of another tensor, of 2^-1000 alone, alpha is 1, and
  * 2^1000 comes to be 2^2015, past binary64 and past every element. */
 static void squeezed_past_the_end(void)
@@ -127,7 +104,7 @@ static void merging(void)
 int main(int argc, char **argv)
 {
     case_options(argc, argv, &rounds, &first_seed);
-    randomised();
+    case_randomised(case_counters, 1, 10 * rounds, first_seed);
     squeezed_past_the_end();
     long_blocks();
     merging();

@@ -9,30 +9,6 @@
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
 
-static void randomised(void)
-{
-    block_case c = {0};
-    fpemu_given given;
-    for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
-        for (unsigned long k = 0; k < 12 * rounds; k++) {
-            uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
-            c.seed = state;
-            (void)lh_next(&state);
-            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
-            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
-            if (k % 12 == 5) { /* longer than any piece the library works in */
-                c.shape = fpemu_shape_vector(900 + state % 500);
-                c.shape.inner = 1 + i % 2;
-            }
-            case_fill(&c);
-            if (k % 5 < 2 && case_given(&c, &given))
-                c.shape.given = &given;
-            case_rounding(&c);
-            (void)case_packing(&c);
-        }
-    case_free(&c);
-}
-
 /* Every width from 2 to 53 bits as a scalar format, up to 32 also as elements of blocks of one to forty, on lengths
  * around the ends of words, and past 64, where loops of whole vectors begin. */
 static void widths(void)
@@ -336,7 +312,7 @@ static void middles(void)
 int main(int argc, char **argv)
 {
     case_options(argc, argv, &rounds, &first_seed);
-    randomised();
+    case_randomised(case_packing, 0, 12 * rounds, first_seed);
     widths();
     contents();
     piecewise();

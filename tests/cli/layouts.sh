@@ -130,6 +130,8 @@ holds ! -e sharded
 fails 2 'none of: compressed-tensors' pack mxfp4 in.safetensors -o no.safetensors --layout gguf
 fails 2 'gpt-oss has no layout for nvfp4' pack nvfp4 in.safetensors -o no.safetensors --layout gpt-oss
 fails 2 'has no layout for mx(e2m1,block=16)' pack 'mx(e2m1,block=16)' in.safetensors -o no.safetensors --layout torchao
+fails 2 'has no layout for mx(e2m1,correct=64)' pack 'mx(e2m1,correct=64)' in.safetensors -o no.safetensors \
+    --layout compressed-tensors
 fails 2 'has no layout for nvfp4(rule=nvfp4-ao)' pack 'nvfp4(rule=nvfp4-ao)' in.safetensors -o no.safetensors \
     --layout compressed-tensors
 fails 2 '--config is for --layout' pack mxfp4 in.safetensors -o no.safetensors --config c.json

@@ -1292,8 +1292,8 @@ static void super_scale(context *c, const ref_tensor *t, ref_block *b, uint64_t 
             search_from_least(c, v, (int)b[k].elements, own[k]);
         else if (!e.nonfinite)
             own[k][0] = search_around_first(c, v, (int)b[k].elements);
-        most = one ? fmax(most, own[k][0]) : fabs(own[k][0]) > fabs(most) ? own[k][0] : most;
-        least = fmax(least, own[k][1]);
+        most = (one ? own[k][0] > most : fabs(own[k][0]) > fabs(most)) ? own[k][0] : most;
+        least = own[k][1] > least ? own[k][1] : least; /* of two zeros fmax may take either */
     }
     most = !one && fabs(most) < (double)1e-15f ? 0 : most;
     const double u = most == 0 ? 0 : R((one ? 63 : -128) / most), bottom = one ? 0 : -128, top = one ? 63 : 127;

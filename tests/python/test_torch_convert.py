@@ -45,8 +45,9 @@ def mxfp8(x, axis):
 # ------------------------------------------------------------------------------------------------ random bits
 def test_eden_draws_other_bits_in_every_call_of_a_layer():
     eden, x = "nvfp4(rule=eden)", torch.eye(256)
-    assert ft.quantize_(x.clone(), eden).equal(ft.quantize(x, eden))
-    refuses(fpemu.Error, lambda: fpemu.quantize(x, eden, out=x), "another array")
+    for shared in (eden, "mx(e2m1,correct=64)", "q6_k"):
+        assert ft.quantize_(x.clone(), shared).equal(ft.quantize(x, shared))
+        refuses(fpemu.Error, lambda: fpemu.quantize(x, shared, out=x), "another array")  # noqa: B023
     layer = ft.convert(nn.Linear(256, 8, bias=False), ft.Recipe(weight=eden, gradient=eden))
     first, second = layer(x), layer(x)
     assert not torch.equal(first, second)

@@ -141,8 +141,15 @@ START_TEST(codes)
         ck_assert_uint_eq(fpemu_encode_one_f32(&table, &nearest, in[i], 0), want[i]);
     ck_assert(fpemu_format_nan_count(&table) == 8 && fpemu_format_value_count(&table) == 4);
     fpemu_format again = table;
-    GIVES_OK(fpemu_format_codes(&again, 10, mixed, other));
+    float turned[10];
+    memcpy(turned, mixed, sizeof turned);
+    turned[1] = -turned[1]; /* all NaN are one */
+    GIVES_OK(fpemu_format_codes(&again, 10, turned, other));
     ck_assert(fpemu_format_equal(&table, &again));
+    /* what is too small for numbers above zero does not overflow */
+    static const float above[] = {2, 4, NAN, 1};
+    GIVES_OK(fpemu_format_codes(&table, 4, above, memory));
+    ck_assert(fpemu_encode_one_f32(&table, &nearest, -9, 0) == 3 && fpemu_encode_one_f32(&table, &nearest, 9, 0) == 2);
     static const float wrong[][3] = {
         {NAN, 1, INFINITY}, {1, 1, 1}, {-0.0f, 1, 2}, {-1, 1, INFINITY}, {1, 2, -INFINITY}};
     for (int i = 0; i < 5; i++)

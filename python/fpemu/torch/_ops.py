@@ -25,7 +25,7 @@ from fpemu._values import _OPERATIONS
 from . import _autograd, _device
 from ._autograd import counted
 from ._shard import Part, quantize_part
-from ._spec import WORD, block_of, check_state, format_of, rounding_of, scale_length, signed
+from ._spec import WORD, block_of, check_state, format_of, reads_neighbours, rounding_of, scale_length, signed
 from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -142,7 +142,7 @@ def _quantize_in_place(counts: Any, x: Tensor, format: str, rounding: str = "rne
                        start: Sequence[int] | None = None, range: Tensor | None = None) -> None:
     _check(x, format, rounding, state, axis)
     x = x.detach()
-    source = x.clone() if format_of(format).is_stochastic else x  # which is not written over while it is read
+    source = x.clone() if reads_neighbours(format_of(format)) else x  # which is not written over while it is read
     _quantize_into(counts, source, x, format, rounding, state, axis, whole, start, range)
 
 

@@ -15,9 +15,8 @@ from torch import Tensor
 
 from fpemu import Format, Rounding
 
-from ._spec import block_of, scale_length, scaling_of
+from ._spec import block_of, reads_neighbours, scale_length, scaling_of
 
-TOGETHER = ("eden", "ggml_1k", "ggml_0k")
 NVFP4 = ("nvfp4", "nvfp4_ao", "nvfp4_clamp", "4over6", "4over6_mse", "eden")
 
 
@@ -63,7 +62,7 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
         length = scale_length(format, d, axis) or all_of_it
         # Blocks of a line, and of tiles of its neighbours, share corrections, a super-block's numbers or a scale.
         tiles = format.correct and block_of(format) == "tile" and d == axis - 1
-        if tiles or ((format.scaling_rule in TOGETHER or format.outer or format.correct) and d == axis):
+        if tiles or ((reads_neighbours(format) or format.outer) and d == axis):
             length = all_of_it
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):

@@ -40,6 +40,11 @@ def block_of(format: Format) -> str | None:
     return BLOCKS[format.block] if format.scaling else None
 
 
+def reads_neighbours(format: Format) -> bool:
+    """Whether neighbouring blocks share a correction, a mantissa or a super-block."""
+    return format.correct > 0 or scaling_of(format) in ("eden", "ggml_1k", "ggml_0k")
+
+
 def scale_length(format: Format, dim: int, axis: int) -> int | None:
     """How many neighbours along a dimension a scale of blocks along `axis` is for; None: all. Neither is negative."""
     block = block_of(format)

@@ -374,9 +374,10 @@ bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y
 static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
 {
     fpemu_format ea, eb, sa, sb;
-    const bool whole =
-        a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO || a->scaling >= FPEMU_SCALING_4OVER6;
-    return whole == (b->scaling == FPEMU_SCALING_NVFP4) && !a->outer && a->scaling != FPEMU_SCALING_NONE &&
+    fpemu_layout la, lb;
+    const fpemu_shape block = fpemu_shape_vector(b->block_length);
+    return fpemu_packed_layout(a, &block, &la) == FPEMU_OK && fpemu_packed_layout(b, &block, &lb) == FPEMU_OK &&
+           la.tensor_bytes == lb.tensor_bytes && la.scale_bytes == lb.scale_bytes && !a->outer &&
            a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power &&
            fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
            fpemu_format_scale(a, &sa) == FPEMU_OK && fpemu_format_scale(b, &sb) == FPEMU_OK &&

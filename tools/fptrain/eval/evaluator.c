@@ -282,7 +282,8 @@ static void tell_losses(const evaluator *e, const char *formats)
             const bool vanished = (double)seen->underflow >= 0.9 * (double)seen->inexact &&
                                   (double)seen->underflow >= 0.1 * (double)seen->count;
             const fpemu_format *f = &r->rule[which][i].format; /* with a second number a block it has them all */
-            const bool adds = f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling != FPEMU_SCALING_EDEN;
+            const bool adds = f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling <= FPEMU_SCALING_GGML_1K &&
+                              f->scaling != FPEMU_SCALING_EDEN;
             const uint64_t here[2] = {vanished ? seen->underflow : 0, f->lowest >= 0 && !adds ? seen->clipped : 0};
             for (int k = 0; k < 2; k++) {
                 if (here[k] && !lost[k])
