@@ -134,16 +134,15 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
         (c->bytes && (j->call.element_bits > 8 || (rule == CORE_RULE_SHIFTER_STOP && !b->coder.fast_encode) ||
                       (rule == CORE_RULE_EVEN && !core_fixed_codes_quickly32(&b->coder)))))
         return 0;
-    return known || (length == w->tile_length && b->block.rule != FPEMU_SCALING_MUPPET) ? length : 0;
+    return known || (length == w->tile_length && !core_rule_sees_more(b->block.rule)) ? length : 0;
 }
 
 /* The run of a job for gpu_unpack_runs; 0: it does not go by that. */
 uint32_t fpemu_gpu_unpack_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j)
 {
     if (!j->rule.scaled || j->call.given.zeros || core_rule_levels(j->rule.block.rule) || c->format->outer ||
-        core_rule_order(j->rule.block.rule) || core_rule_is_super(j->rule.block.rule) ||
-        j->rule.block.rule == FPEMU_SCALING_S2FP8 || j->call.element_bits > 8 || gpu_run_codes(j) == GPU_RUN_NO_CODES ||
-        j->rule.coder.has_infinity)
+        j->rule.block.order || core_rule_is_super(j->rule.block.rule) || j->rule.block.rule == FPEMU_SCALING_S2FP8 ||
+        j->call.element_bits > 8 || gpu_run_codes(j) == GPU_RUN_NO_CODES || j->rule.coder.has_infinity)
         return 0;
     return run_length(c, w, j->call.whole);
 }

@@ -333,8 +333,8 @@ static fpemu_cuda_status run_inside(const gpu_tensor *c, fpemu_cuda_stream strea
         return FPEMU_CUDA_OK;
     if (values_in && c->count != ALL_BLOCKS && core_rule_chooses(f->scaling) && !c->shape->whole && !f->outer)
         return FPEMU_CUDA_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
-    if (values_in && c->count != ALL_BLOCKS && (f->outer || core_corrected(f)) &&
-        (c->first % w.across || c->count % w.across))
+    const uint64_t line = w.across * (w.block == FPEMU_BLOCK_TILE ? w.down : 1);
+    if (values_in && c->count != ALL_BLOCKS && (f->outer || core_corrected(f)) && (c->first % line || c->count % line))
         return FPEMU_CUDA_ERROR_ARGUMENT; /* part of a line does not have its numbers, or corrections */
     if ((values_in ? !c->x : !c->y) || (packing ? !c->bytes : !c->y))
         return FPEMU_CUDA_ERROR_NULL;

@@ -51,7 +51,8 @@ typedef struct gpu_blocks_call {
     uint8_t other;             /* the range is not of this tensor alone */
     uint8_t consecutive;       /* blocks follow each other in the arrays, whatever the shape */
     uint8_t by_block;          /* neighbouring lanes take neighbouring blocks */
-    uint8_t x_type, y_type, logarithms;
+    uint8_t x_type, y_type;
+    uint8_t sums;             /* the rule that asks the range for one, or 0 */
     uint8_t x_quads, y_quads; /* the array lies aligned for four elements at a time */
 } gpu_blocks_call;
 

@@ -157,15 +157,15 @@ FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp
     const uint64_t rows = gpu_rows(&j->call, width), units = gpu_units(&j->call);
     for (uint64_t v = warp; v < units; v += warps) {
         gpu_unit unit[LANES];
-        uint64_t high[LANES], low[LANES], most[LANES], sum_low[LANES];
+        uint64_t high[LANES], low[LANES], most[LANES];
         uint32_t nonzero[LANES], nonfinite[LANES];
-        int64_t sum[LANES];
+        core_steps sum[LANES];
         FOR_LANES(l) {
             gpu_unit *const u = &OF(unit, l);
             gpu_unit_find(&j->call, v, u);
             OF(high, l) = OF(low, l) = OF(most, l) = 0;
             OF(nonzero, l) = OF(nonfinite, l) = 0;
-            OF(sum, l) = 0;
+            OF(sum, l).low = OF(sum, l).high = 0;
             for (uint64_t row = 0; row < rows; row++) {
                 const uint64_t at = u->begin + (row * 32 + l) * width;
                 const unsigned n = gpu_blocks_have(width, at, u->end);
@@ -184,16 +184,20 @@ FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp
                     uint64_t *const extreme = x[k] == a ? &OF(high, l) : &OF(low, l);
                     *extreme = wide > *extreme ? wide : *extreme;
                     OF(nonzero, l) += a != 0;
-                    if (j->call.logarithms && a != 0) {
+                    if (j->call.sums == FPEMU_SCALING_ABSMEAN) {
+                        core_steps_add(&OF(sum, l), core_value64(wide));
+                    } else if (j->call.sums && a != 0) {
                         const int64_t steps = core_log2_steps(core_value64(wide));
                         const uint64_t biased = (uint64_t)(steps + (INT64_C(1) << 62));
-                        OF(sum, l) += steps;
+                        OF(sum, l).low += (uint64_t)steps & 0xffffffffu;
+                        OF(sum, l).high += (uint64_t)(steps >> 32);
                         OF(most, l) = biased > OF(most, l) ? biased : OF(most, l);
                     }
                 }
             }
-            /* halves of the sum, so that no total passes 64 bits */
-            OF(sum_low, l) = (uint64_t)OF(sum, l) & 0xffffffffu;
+            /* so that no total passes 64 bits */
+            OF(sum, l).high += OF(sum, l).low >> 32;
+            OF(sum, l).low &= 0xffffffffu;
         }
         lanes_group_max(high, 32);
         lanes_group_max(low, 32);
@@ -201,10 +205,9 @@ FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp
         const uint64_t some = lanes_sum(nonzero), others = lanes_sum(nonfinite);
         FOR_LANES(l) {
             gpu_range *const to = j->call.range;
-            if (j->call.logarithms && OF(most, l)) {
-                const uint64_t s = (uint64_t)OF(sum, l);
-                shared_add(&to->sum_low, OF(sum_low, l));
-                shared_add(&to->sum_high, s >> 32 | (s >> 63 ? ~(uint64_t)0 << 32 : 0));
+            if (j->call.sums) {
+                shared_add(&to->sum_low, OF(sum, l).low);
+                shared_add(&to->sum_high, OF(sum, l).high);
             }
             if (l != 0)
                 continue;
@@ -269,24 +272,47 @@ FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const core_codebook *t
     }
 }
 
+/* As block_neighbour there. */
+FPEMU_FN gpu_unit gpu_neighbour(const gpu_blocks_job *j, const gpu_unit *u, uint64_t b)
+{
+    gpu_unit own = *u;
+    core_walk_block(&j->call.walk, b, &own.place);
+    own.consecutive += core_layout_before(&j->call.layout, b, 8) - core_layout_before(&j->call.layout, u->block, 8);
+    return own;
+}
+
+/* As block_find_mantissa there. */
+FPEMU_SLOW realw gpu_find_mantissa(const gpu_blocks_job *j, const gpu_unit *u, const core_block *block)
+{
+    const core_sharing s = core_walk_sharing(&j->call.walk, u->block, block->corrected);
+    core_extremes e = {0, 0, 0, 0, 0};
+    for (uint64_t row = 0; row < s.rows; row++)
+        for (uint64_t k = 0; k < s.along; k++) {
+            const gpu_unit own = gpu_neighbour(j, u, s.first + row * j->call.walk.across + k);
+            for (uint64_t i = 0; i < own.place.elements; i++) {
+                uintw x[4];
+                gpu_blocks_load(j, 1, &own, i, 1, x);
+                core_extremes_add(&e, x[0]);
+            }
+        }
+    return (realw)core_mantissa(core_saturated32((double)block->largest), core_saturated32((double)core_value(e.amax)));
+}
+
 /* As block_find_group there, and what follows of it; amax: of the block. */
 FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *table, const gpu_unit *u,
                                   const core_block *block, uint32_t r, uintw amax, core_scale *s)
 {
     core_super_part part[CORE_SUPER_MOST];
     const int is_super = core_rule_is_super(block->rule);
-    const uint64_t across = j->call.walk.across, along = u->block - core_walk_quotient(u->block, across) * across;
-    const uint64_t before = along % block->corrected, count = core_smaller(block->corrected, across - along + before);
+    const core_sharing share = core_walk_sharing(&j->call.walk, u->block, block->corrected);
     realw squares[CORE_CHOICE_ROWS], products[CORE_CHOICE_ROWS];
-    for (uint64_t k = 0; k < count; k++) {
-        gpu_unit own = *u;
+    for (uint64_t k = 0; k < share.along; k++) {
+        const gpu_unit own = gpu_neighbour(j, u, share.first + k);
         core_extremes e = {0, 0, 0, 0, 0};
         core_scale scale;
         core_happened h;
         realw all[CORE_SUPER_MOST];
         uintw x[4], p;
-        core_walk_block(&j->call.walk, u->block - before + k, &own.place);
-        own.consecutive += (k - before) * j->call.walk.tile_length;
         for (uint64_t i = 0; i < own.place.elements; i++) {
             gpu_blocks_load(j, 1, &own, i, 1, x);
             core_extremes_add(&e, x[0]);
@@ -312,11 +338,11 @@ FPEMU_SLOW void gpu_correct_scale(const gpu_blocks_job *j, const core_codebook *
         }
     }
     if (is_super) {
-        core_super_scale(block, part, (unsigned)count, (unsigned)before, amax, s);
+        core_super_scale(block, part, (unsigned)share.along, (unsigned)(u->block - share.first), amax, s);
         return;
     }
-    const realw all = core_choice_total(squares, (unsigned)count);
-    core_scale_correct(block, all, core_choice_total(products, (unsigned)count), r, s);
+    const realw all = core_choice_total(squares, (unsigned)share.along);
+    core_scale_correct(block, all, core_choice_total(products, (unsigned)share.along), r, s);
 }
 
 /* As block_find_ends there. */
@@ -328,6 +354,23 @@ FPEMU_SLOW void gpu_find_ends(const gpu_blocks_job *j, const gpu_unit *u, const 
         gpu_blocks_load(j, 1, u, i, 1, x);
         core_ends_add(block->rule, e, &first, x[0]);
     }
+}
+
+/* As block_find_mean there, into e->high. */
+FPEMU_SLOW void gpu_find_mean(const gpu_blocks_job *j, const gpu_unit *u, core_extremes *e)
+{
+    core_steps s = {0, 0};
+    uint64_t count = 0, low;
+    int64_t high;
+    uintw x[4];
+    for (uint64_t i = 0; i < u->place.elements; i++) {
+        gpu_blocks_load(j, 1, u, i, 1, x);
+        const uintw a = x[0] & ~CARRIER_SIGN;
+        count += a < CARRIER_INF;
+        core_steps_add(&s, a < CARRIER_INF ? core_to_double(a) : 0);
+    }
+    core_steps_join(s.low, s.high, &low, &high);
+    e->high = core_bits((realw)core_steps_mean(low, high, count));
 }
 
 /* As block_find_levels there. */
@@ -412,13 +455,18 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                 block.tensor = gpu_line_tensor(job, u->block, CARRIER_BITS == 64, first);
             if (core_rule_has_ends(block.rule))
                 gpu_find_ends(j, u, &block, &OF(e, l));
+            if (block.rule == FPEMU_SCALING_ABSMEAN && !job->whole && !job->given.scales)
+                gpu_find_mean(j, u, &OF(e, l));
             if (job->given.scales)
                 core_scale_given(&block, &job->given, u->block, s);
+            else if (block.order == CORE_MANTISSA)
+                core_scale_share(&block, &OF(e, l), gpu_find_mantissa(j, u, &block), s);
             else
                 core_scale_candidate(&block, &OF(e, l), 0, s);
             if (block.candidates > 1 && !job->given.scales)
                 gpu_choose_scale(j, &table, u, &block, &OF(e, l), s);
-            if (block.corrected && (OF(e, l).amax || core_rule_is_super(block.rule)) && !job->given.scales)
+            if (block.corrected && block.order != CORE_MANTISSA && (OF(e, l).amax || core_rule_is_super(block.rule)) &&
+                !job->given.scales)
                 gpu_correct_scale(j, &table, u, &block,
                                   gpu_bits_anywhere(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l),
                                                     job->offset + u->place.first),

@@ -26,7 +26,7 @@ FPEMU_FN uint64_t gpu_seen_bits(int type, uint32_t magnitude)
     return core_bits64(core_to_double(type == GPU_F32 ? magnitude : gpu_widen(type, magnitude >> 16)));
 }
 
-/* As gpu_measure32, of a tensor without gaps and no logarithms. type: of the array. */
+/* As gpu_measure32, of a tensor without gaps and no sums. type: of the array. */
 FPEMU_FN void gpu_measure_runs(const gpu_blocks_job32 *j, int type, uint64_t warp, uint64_t warps)
 {
     const uint64_t steps = j->call.walk.total / (128 * GPU_RUN_STRIPS), done = steps * (128 * GPU_RUN_STRIPS);

@@ -20,15 +20,15 @@ static fpemu_cuda_status measure(const fpemu_format *f, const fpemu_shape *shape
         memset(&j, 0, sizeof j);
         fpemu_gpu_fill_blocks(&j.call, &c, &w, &none);
         j.call.range = range;
-        j.call.logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+        j.call.sums = core_rule_sums(f->scaling) ? f->scaling : 0;
         return fpemu_gpu_measure64(&j, w.total, stream);
     }
     gpu_blocks_job32 j;
     memset(&j, 0, sizeof j);
     fpemu_gpu_fill_blocks(&j.call, &c, &w, &none);
     j.call.range = range;
-    j.call.logarithms = f->scaling == FPEMU_SCALING_S2FP8;
-    j.call.run = !j.call.logarithms && fpemu_gpu_is_run(&c, &w, x, w.x_axis) ? 128 : 0;
+    j.call.sums = core_rule_sums(f->scaling) ? f->scaling : 0;
+    j.call.run = !j.call.sums && fpemu_gpu_is_run(&c, &w, x, w.x_axis) ? 128 : 0;
     return fpemu_gpu_measure32(&j, w.total, stream);
 }
 

@@ -18,7 +18,7 @@ typedef struct gpu_range {
     uint64_t count, nonzero, nonfinite;
     uint64_t high, low;         /* bits of binary64: the largest element above zero, the smallest below */
     uint64_t most;              /* largest log2 in steps of 2^-32, plus 2^62 */
-    uint64_t sum_low, sum_high; /* sums of the low 32 bits and of the rest of such steps */
+    uint64_t sum_low, sum_high; /* sums of the low 32 bits and of the rest of such steps, or of those of magnitudes */
     core_tensor tensor;         /* the rule's numbers, once the range is complete */
     gpu_extremes extremes;      /* the same as bits of the carrier */
 } gpu_range;
@@ -35,9 +35,7 @@ FPEMU_FN void gpu_range_value(const gpu_range *r, fpemu_range *to)
     to->amax = core_value64(r->high > r->low ? r->high : r->low);
     if (r->most)
         to->log2_max = (double)((int64_t)r->most - (INT64_C(1) << 62)) / 4294967296.0;
-    to->log2_low = (r->sum_high << 32) + r->sum_low;
-    const uint64_t top = r->sum_high >> 63 ? ~(uint64_t)0 << 32 : 0;
-    to->log2_high = (int64_t)((r->sum_high >> 32 | top) + (uint64_t)(to->log2_low < r->sum_low));
+    core_steps_join(r->sum_low, r->sum_high, &to->log2_low, &to->log2_high);
 }
 
 /* From a range that was measured, or given by the caller, to what blocks need of it. `given`: NULL, or that. */
@@ -68,6 +66,10 @@ FPEMU_FN void gpu_range_finish(gpu_range *r, gpu_range_rule rule, const fpemu_ra
     r->extremes.high = rule.wide ? core_bits64(w->max) : core_bits32(core_saturated32(w->max));
     r->extremes.low = rule.wide ? core_bits64(low) & magnitude : core_bits32(core_saturated32(low)) & 0x7fffffffu;
     r->extremes.nonfinite = w->nonfinite > 0;
+    if (rule.rule == FPEMU_SCALING_ABSMEAN) {
+        const double mean = core_steps_mean(w->log2_low, w->log2_high, w->count - w->nonfinite);
+        r->extremes.high = rule.wide ? core_bits64(mean) : core_bits32((float)mean);
+    }
 }
 
 /* The numbers of the whole tensor, as packed. */

@@ -98,14 +98,15 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_EDEN = 25,        /* as nvfp4, corrected over some blocks, then rounded by sr (Quartet II) */
     FPEMU_SCALING_GGML_1K = 26,     /* as ggml-1 by a search, in multiples of two numbers of 256 elements: Q4_K, Q5_K */
     FPEMU_SCALING_GGML_0K = 27,     /* as ggml-0 by a search, in multiples of a number of 256 elements: Q6_K */
-    FPEMU_SCALING_COUNT = 28
+    FPEMU_SCALING_ABSMEAN = 28,     /* s = the mean of |x|, at least 1e-5: ternary elements (BitNet b1.58) */
+    FPEMU_SCALING_COUNT = 29
 } fpemu_scaling;
 
 /* Whether neighbouring blocks share a correction or a super-block: results then go to another array than x, and a part
- * of a tensor has whole lines. */
+ * of a tensor has whole lines, of tiles all rows of them. */
 #define FPEMU_CORRECTED(format)                                                                                        \
-    ((format)->scaling == FPEMU_SCALING_EDEN || (format)->scaling == FPEMU_SCALING_GGML_1K ||                          \
-     (format)->scaling == FPEMU_SCALING_GGML_0K)
+    ((format)->correct != 0 || (format)->scaling == FPEMU_SCALING_EDEN ||                                              \
+     (format)->scaling == FPEMU_SCALING_GGML_1K || (format)->scaling == FPEMU_SCALING_GGML_0K)
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
 typedef enum fpemu_block {
@@ -194,7 +195,7 @@ typedef struct fpemu_format {
     uint32_t block_rows;         /* tile: 1 and more; else 0 */
     uint32_t codebook_length;    /* kind codebook: number of values, 2..65536; else 0 */
     uint8_t outer;               /* nvfp4 rules, runs: fpemu_outer; else 0 */
-    uint8_t correct;             /* eden: blocks of a line that share a correction, 1..64; 0: eight */
+    uint8_t correct;             /* blocks of a line that share a correction, 1..64; 0: none, of eden eight */
     uint8_t reserved2[2];
     union {
         const float *table; /* codebook custom: the caller's values, strictly ascending, finite; codes: the memory,

@@ -24,7 +24,8 @@ typedef struct fpemu_range {
     double amax;        /* largest |x| */
     double max, min;    /* largest and smallest x; 0 if there is none on that side of zero */
     double log2_max;    /* s2fp8: largest log2|x|, where nonzero > 0 */
-    uint64_t log2_low;  /* s2fp8: sum of log2|x| in steps of 2^-32, a two's complement number of 128 bits: low half */
+    uint64_t log2_low;  /* s2fp8: sum of log2|x| in steps of 2^-32, a two's complement number of 128 bits: low half;
+                           absmean: sum of |x| in steps of 2^-46 */
     int64_t log2_high;  /* high half */
     uint64_t reserved0[3];
 } fpemu_range;

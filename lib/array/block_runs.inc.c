@@ -433,17 +433,22 @@ static uint64_t block_table_outside(const block_job *j, realw down, realw s, uin
     return outside;
 }
 
-/* The counters of n elements and what a table made of them, but for those outside. */
+/* The counters of n elements and what a table made of them, but for those outside. The fast forms take for granted that
+ * what is finite stays so, as it does but in tables alone, and the second that 0 is kept. */
 static void block_table_seen(const block_job *j, size_t n, const realw *x, const realw *y, tile_counts *c)
 {
-    static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
     const kernels *k = j->k;
-    const int keeps_zero = j->call->format->has_zero; /* which the second takes for granted */
-    if (!k->loopsw->count_nonzero(&open, n, x, y, 0, c) &&
-        !(keeps_zero && k->loopsw->count_inside(&open, n, x, y, 0, c))) {
+    const core_search *search = j->element.search;
+    const int finite = (core_bits(search->results[0]) & ~CARRIER_SIGN) < CARRIER_INF &&
+                       (core_bits(search->results[CORE_SEARCH_VALUES]) & ~CARRIER_SIGN) < CARRIER_INF;
+    const int keeps_zero = j->call->format->has_zero;
+    if (!(finite && (k->loopsw->count_nonzero(&block_open, n, x, y, 0, c) ||
+                     (keeps_zero && k->loopsw->count_inside(&block_open, n, x, y, 0, c))))) {
         uintw grid[TABLE_TILE];
         memset(grid, 0, n * sizeof *grid);
-        k->loopsw->count(&open, n, x, y, grid, c);
+        if (!finite)
+            (void)k->loopsw->codebook_outside(search, n, x, grid);
+        k->loopsw->count(&block_open, n, x, y, grid, c);
     }
 }
 

@@ -2,6 +2,7 @@
 /* blocks.c - quantising with scales: the numbers of the whole tensor found, blocks taken tile by
  * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
 #include "blocks.h"
+#include "core/packed_layout.h"
 #include "threads.h"
 #include "format/blocking.h"
 #include "format/codebook.h"
@@ -117,7 +118,7 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
         count_scale(&caller->request, exponent);
 }
 
-/* Adds to the sum of logarithms, modulo 2^128: a caller's may be anything. */
+/* Adds to the sum of logarithms, or of magnitudes, modulo 2^128: a caller's may be anything. */
 static void add_to_sum(fpemu_range *r, uint64_t low, int64_t high)
 {
     r->log2_low += low;
@@ -130,6 +131,15 @@ static void add_logarithms(fpemu_range *r, int64_t sum, int64_t largest)
     const double most = (double)largest / 4294967296.0;
     r->log2_max = r->nonzero == 0 || most > r->log2_max ? most : r->log2_max;
     add_to_sum(r, (uint64_t)sum, sum < 0 ? -1 : 0);
+}
+
+/* Adds a sum of magnitudes. */
+static void add_magnitudes(fpemu_range *r, const core_steps *s)
+{
+    uint64_t low;
+    int64_t high;
+    core_steps_join(s->low, s->high, &low, &high);
+    add_to_sum(r, low, high);
 }
 
 /* Joins what two pieces of a tensor measured. */

@@ -118,6 +118,9 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
     }
 }
 
+/* A plan without ends, past which lies what the grid says to be outside of a table. */
+static const core_plan block_open = {.max = {CARRIER_SIGN - 2, CARRIER_SIGN - 2}};
+
 static void block_element_count(const block_element *e, const kernels *k, size_t n, const realw *x, const realw *t,
                                 const realw *rounded, const uintw *grid, tile_counts *c)
 {
@@ -214,10 +217,7 @@ typedef struct block_job {
     core_block *own;         /* NULL until there is one */
     core_block room;
     block_element element;
-#if CARRIER_BITS == 32
-    element_plan64 wide_plan; /* the element in binary64, for exact quotients and S2FP8 */
-    block_element64 wide;
-#endif
+    core_blocked wide; /* of the element, for exact quotients and S2FP8 */
     core_walk walk;
     core_extremes whole; /* of the tensor, where its blocks are one */
     const fpemu_given *given;
@@ -232,7 +232,7 @@ typedef struct block_job {
     int *nan_seen; /* set where policy `error` is broken; else NULL */
     uint8_t counted, whole_known;
     uint8_t looks;        /* at the extremes of each block */
-    uint8_t zeros;        /* integers have zero points */
+    uint8_t zeros;        /* integers have zero points, or blocks other second numbers */
     uint8_t many;         /* many blocks at a time: block_runs.inc.c */
     uint8_t stream;       /* whose results pass the caches */
     uint8_t hold_many;    /* their scales too */
@@ -431,8 +431,18 @@ static void block_range_join(size_t n, const block_extremes *e, fpemu_range *r)
     r->min = min < r->min ? min : r->min;
 }
 
-/* Adds n elements in a row to a range; only_amax: the largest magnitude and what is not finite will do. */
-static void block_range_add(const kernels *k, int logarithms, int only_amax, size_t n, const realw *x, fpemu_range *r)
+/* Adds the finite magnitudes of n elements. */
+static void block_add_magnitudes(size_t n, const realw *x, core_steps *s)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uintw a = core_bits(x[i]) & ~CARRIER_SIGN;
+        core_steps_add(s, a < CARRIER_INF ? (double)core_value(a) : 0);
+    }
+}
+
+/* Adds n elements in a row to a range; sums: 0, or the rule that asks for one; only_amax: the largest magnitude and what
+ * is not finite will do. */
+static void block_range_add(const kernels *k, int sums, int only_amax, size_t n, const realw *x, fpemu_range *r)
 {
     for (size_t i = 0; i < n; i += 32768) {
         const size_t m = n - i < 32768 ? n - i : 32768;
@@ -445,7 +455,11 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
             continue;
         }
         const block_extremes e = block_extremes_of(k, m, x + i);
-        if (logarithms && m > e.zeros + e.nonfinite) {
+        if (sums == FPEMU_SCALING_ABSMEAN) {
+            core_steps s = {0, 0};
+            block_add_magnitudes(m, x + i, &s);
+            add_magnitudes(r, &s);
+        } else if (sums && m > e.zeros + e.nonfinite) {
             int64_t sum, largest;
             k->loopsw->logarithms(m, x + i, &sum, &largest);
             add_logarithms(r, sum, largest);
@@ -454,7 +468,7 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
     }
 }
 
-/* The same of at most 65535 words from place `at` on, without logarithms. 0, and nothing is added: there are no words,
+/* The same of at most 65535 words from place `at` on, without sums. 0, and nothing is added: there are no words,
  * or some are not finite. */
 static int block_range_add_words(const block_job *j, int64_t at, size_t n, fpemu_range *r)
 {
@@ -473,7 +487,7 @@ static int block_range_add_words(const block_job *j, int64_t at, size_t n, fpemu
 }
 
 /* Measures part k of a tensor, which is the one block at *place. */
-static void block_measure_part(const block_job *j, int logarithms, int only_amax, const core_walk *all,
+static void block_measure_part(const block_job *j, int sums, int only_amax, const core_walk *all,
                                const core_place *place, int k, int parts, fpemu_range *own)
 {
     const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
@@ -484,14 +498,14 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
             const int64_t first = s.x + (int64_t)i * s.x_step;
             const int copied = s.x_step != 1 || !block_in_place(j);
             const uint64_t left = s.n - i, n = copied && left > WORDS_TILE ? WORDS_TILE : left;
-            if (s.x_step == 1 && !logarithms && block_range_add_words(j, first, (size_t)n, own)) {
+            if (s.x_step == 1 && !sums && block_range_add_words(j, first, (size_t)n, own)) {
                 i += n;
                 continue;
             }
             if (copied)
                 block_load(j, first, s.x_step, (size_t)n, x);
             const realw *const from = copied ? x : j->x + first;
-            block_range_add(j->k, logarithms, only_amax, (size_t)n, from, own);
+            block_range_add(j->k, sums, only_amax, (size_t)n, from, own);
             i += n;
         }
         at += s.n;
@@ -505,10 +519,10 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
     core_walk all;
     core_place place;
     static const fpemu_format scalar; /* all that a walk asks of it is that it has no scales */
-    const int logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+    const int sums = core_rule_sums(f->scaling) ? f->scaling : 0;
     memset(range, 0, sizeof *range);
     if (known && known->array && block_in_place(j) && thread_count((size_t)known->total) == 1) {
-        block_range_add(j->k, logarithms, only_amax, (size_t)known->total, j->x, range);
+        block_range_add(j->k, sums, only_amax, (size_t)known->total, j->x, range);
         return;
     }
     fpemu_shape plain = *shape;
@@ -518,7 +532,7 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
     fpemu_walk_block(&all, 0, &place);
     const int parts = thread_count((size_t)all.total);
     if (parts == 1) {
-        block_measure_part(j, logarithms, only_amax, &all, &place, 0, 1, range);
+        block_measure_part(j, sums, only_amax, &all, &place, 0, 1, range);
         return;
     }
 #ifdef _OPENMP
@@ -529,7 +543,7 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
         fp_environment environment;
         memset(&own, 0, sizeof own);
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        block_measure_part(j, logarithms, only_amax, &all, &place, k, parts, &own);
+        block_measure_part(j, sums, only_amax, &all, &place, k, parts, &own);
         fpemu_environment_leave(&environment);
 #ifdef _OPENMP
 #pragma omp critical(fpemu_measure)
@@ -557,102 +571,29 @@ static void block_compat_run(const block_job *j, const block_part *p, block_tile
     }
 }
 
-#if CARRIER_BITS == 32
-#define WIDE(j) (&(j)->wide)
-#else
-#define WIDE(j) (&(j)->element)
-#endif
-
-/* A part whose quotients the carrier cannot hold: by binary64 and beyond. Fills P, q, y, and counts. */
+/* A part whose quotients the carrier cannot hold: by binary64 and beyond, one by one. Fills P, q, y, and counts. */
 static APART void block_wide_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
 {
-    const int c_exponent = p->scale.exponent, power = p->scale.kind == CORE_SCALE_POWER;
-    const core_tensor tensor = j->block->tensor;
-    const size_t n = p->n, begin = p->begin;
-    const uint32_t *r = w->r + begin;
-    double x[BLOCK_TILE], t[BLOCK_TILE], rounded[BLOCK_TILE];
-    uint64_t grid[BLOCK_TILE];
-    int64_t *const q = w->q + begin;
-    for (size_t i = 0; i < n; i++)
-        x[i] = (double)w->x[begin + i];
-    const int easy = CARRIER_BITS == 32 && c_exponent > -600 && c_exponent < 600; /* exact in binary64, whatever x */
-    if (power && easy) {
-        core_scale64 s;
-        memset(&s, 0, sizeof s);
-        s.kind = CORE_SCALE_MULTIPLY;
-        s.down = core_value64(core_power64(-c_exponent));
-        j->k->loops64->scale_t(&s, 0, n, x, t);
-    } else if (!power) {
-        for (size_t i = 0; i < n; i++)
-            t[i] = core_s2fp8_t(tensor, x[i]);
-    }
-    if (power && !easy && WIDE(j)->p->is_table) {
-        for (size_t i = 0; i < n; i++)
-            t[i] = core_value64(core_block_t_odd(c_exponent, core_bits64(x[i])));
-        block_element_run64(WIDE(j), j->k, n, t, r, 1, grid, rounded, q);
-    } else if (power && !easy) {
-        const block_element64 *e = WIDE(j);
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t u = core_bits64(x[i]);
-            t[i] = core_value64(core_block_t_odd(c_exponent, u));
-            rounded[i] = core_value64(core_block_exact(&e->p->plan, &e->integers, c_exponent, u,
-                                                       e->p->stochastic ? r[i] : 0, grid + i, q + i));
+    for (size_t i = 0, at = p->begin; i < p->n; i++, at++) {
+        const core_scale *s = &p->scale;
+        const uintw u = core_bits(w->x[at]);
+        core_scale levelled;
+        uintw rounded;
+        core_happened h;
+        if (s->levels) {
+            levelled = core_scale_at(j->block, &p->scale, (unsigned)(p->position + i));
+            s = &levelled;
         }
-    } else {
-        block_element_run64(WIDE(j), j->k, n, t, r, j->counted, grid, rounded, q);
-    }
-    for (size_t i = 0; i < n; i++)
-        w->rounded[begin + i] = (realw)rounded[i]; /* exact */
-#if CARRIER_BITS == 32
-    const int affine =
-        j->element.p->plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
-    if (affine) {
-        for (size_t i = 0; i < n; i++)
-            w->t[begin + i] = core_value32(core_t_odd32(t[i]));
-        block_element_run(&j->element, j->k, n, w->t + begin, r, j->counted, w->grid + begin, w->rounded + begin, q);
-    }
-#else
-    const int affine = 0;
-#endif
-    if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax)) {
-        block_compat_run(j, p, w, t);
-        for (size_t i = 0; i < n; i++) {
-            rounded[i] = (double)w->rounded[begin + i];
-            grid[i] = w->grid[begin + i] ? ~UINT64_C(0) >> 1 : 0;
-        }
-    }
-    if (j->counted && affine)
-        block_element_count(&j->element, j->k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin, c);
-    else if (j->counted)
-        block_element_count64(WIDE(j), j->k, n, x, t, rounded, grid, c);
-    for (size_t i = 0; i < n; i++) {
-        uintw u, v;
-        memcpy(&u, w->rounded + begin + i, sizeof u);
-        if (power) {
-            v = core_block_y(&p->scale, u);
-        } else {
-            const double y = core_s2fp8_y(tensor, rounded[i]);
-            v = y == y ? core_saturated_bits(y) : CARRIER_INF | CARRIER_INF >> 1;
-        }
-        memcpy(w->y + begin + i, &v, sizeof v);
-    }
-}
-
-/* The same of one whose scale may have levels. */
-static void block_wide_levels(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
-{
-    const size_t each = p->scale.levels ? core_rule_levels(j->block->rule) : p->n;
-    for (size_t i = 0; i < p->n; i += each) {
-        block_part own = *p;
-        tile_counts seen = {0};
-        own.begin += i;
-        own.n = p->n - i < each ? p->n - i : each;
-        if (p->scale.levels)
-            own.scale = core_scale_at(j->block, &p->scale, (unsigned)(p->position + i));
-        block_wide_part(j, &own, w, &seen);
-        c->clipped += seen.clipped;
-        c->overflow += seen.overflow;
-        c->subnormal += seen.subnormal;
+        w->y[at] = core_value(core_blocked_wide(&j->wide, &j->element.p->table, s, j->block->tensor, p->amax, u,
+                                                j->p->stochastic ? w->r[at] : 0, &rounded, &h));
+        w->rounded[at] = core_value(rounded);
+        w->q[at] = h.q;
+        if (!j->counted)
+            continue;
+        const core_events e = core_blocked_events(&j->wide, u, core_bits(w->y[at]), rounded, &h);
+        c->clipped += e.clipped;
+        c->overflow += e.overflow;
+        c->subnormal += e.subnormal;
     }
 }
 
@@ -703,7 +644,7 @@ static void block_tile_round(const block_job *j, block_tile *w)
             block_level_part(j, p, 0, w->x + p->begin, t);
         else
             k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, block_offset_x(p, w), t);
-        if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
+        if (p->scale.order && p->scale.order < CORE_ZERO_OFFSET)
             k->loopsw->zero_t(&p->scale, j->element.p->plan.nan, p->n, t);
         plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
     }
@@ -718,7 +659,7 @@ static void block_tile_values(const block_job *j, block_tile *w, const block_par
     const size_t begin = p->begin, n = p->n;
     const int kind = p->scale.kind;
     if (kind == CORE_SCALE_POWER || kind == CORE_SCALE_S2FP8) {
-        block_wide_levels(j, p, w, seen);
+        block_wide_part(j, p, w, seen);
     } else if (kind == CORE_SCALE_NAN) {
         for (size_t e = begin; e < begin + n; e++) {
             const uintw nan = CARRIER_INF | CARRIER_INF >> 1;
@@ -727,7 +668,7 @@ static void block_tile_values(const block_job *j, block_tile *w, const block_par
     } else {
         if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax))
             block_compat_run(j, p, w, NULL);
-        if (p->scale.order && p->scale.order != CORE_ZERO_OFFSET)
+        if (p->scale.order && p->scale.order < CORE_ZERO_OFFSET)
             k->loopsw->zero_q(j->block, &p->scale, j->element.p->plan.nan, n, w->x + begin, w->t + begin,
                               w->grid + begin, w->rounded + begin, w->y + begin, seen);
         else if (j->counted)
@@ -737,7 +678,7 @@ static void block_tile_values(const block_job *j, block_tile *w, const block_par
             memcpy(w->y + begin, w->rounded + begin, n * sizeof *w->y);
         else if (p->scale.levels)
             block_level_part(j, p, 1, w->rounded + begin, w->y + begin);
-        else if (p->scale.order == CORE_ZERO_OFFSET)
+        else if (p->scale.order >= CORE_ZERO_OFFSET)
             for (size_t e = begin; e < begin + n; e++)
                 w->y[e] = core_value(core_zero_y(&p->scale, core_bits(w->rounded[e])));
         else if (!p->scale.order)
@@ -758,15 +699,14 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         tile_counts seen = {0};
         block_tile_values(j, w, p, &seen);
         if (j->counted) {
-            /* judged on x and y, without ends and grid */
-            static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
             const uint64_t lane = j->p->scalar && j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
-            const int scalar = kind == CORE_SCALE_NONE && !j->element.p->is_table; /* all on x and y */
+            const int alone = kind == CORE_SCALE_NONE, scalar = alone && !j->element.p->is_table; /* all on x and y */
             tile_counts c;
             c.max_error = g->stats.max_error;
-            if (!scalar)
+            if (!alone) /* judged on x and y, without ends and grid */
                 memset(w->grid + begin, 0, n * sizeof *w->grid);
-            k->loopsw->count(scalar ? &j->element.p->plan : &open, n, w->x + begin, w->y + begin, w->grid + begin, &c);
+            k->loopsw->count(scalar ? &j->element.p->plan : &block_open, n, w->x + begin, w->y + begin, w->grid + begin,
+                             &c);
             if (!scalar) {
                 c.clipped = seen.clipped;
                 c.overflow = seen.overflow;
@@ -875,13 +815,43 @@ static APART void block_choose_scale(const block_job *j, block_part *p, const co
     }
 }
 
-/* What blocks that share a correction have in common: which they are, and both sums; or what those of a super-block
- * have by themselves. */
+/* What blocks that share a correction have in common: which they are, and both sums, or the mantissa; or what those of a
+ * super-block have by themselves. */
 typedef struct block_group {
     uint64_t first, count;
-    realw squares, products;
+    realw squares, products, mantissa;
     core_super_part part[CORE_SUPER_MOST];
 } block_group;
+
+/* Block b, a neighbour of that of *p. */
+static void block_neighbour(const block_job *j, const block_part *p, uint64_t b, core_place *place)
+{
+    fpemu_walk_block(&j->walk, b, place);
+    if (j->call->compact) {
+        const core_layout l = core_layout_make(&j->walk);
+        place->x = p->place.x + (int64_t)(core_layout_before(&l, b, 8) - core_layout_before(&l, p->block, 8));
+    }
+}
+
+/* The mantissa that the block of *p shares. */
+static APART realw block_find_mantissa(const block_job *j, const block_part *p, block_group *g)
+{
+    const core_sharing s = core_walk_sharing(&j->walk, p->block, j->block->corrected);
+    core_extremes all = {0, 0, 0, 0, 0};
+    if (g->first == s.first)
+        return g->mantissa;
+    g->first = s.first;
+    for (uint64_t row = 0; row < s.rows; row++)
+        for (uint64_t k = 0; k < s.along; k++) {
+            core_place place;
+            block_neighbour(j, p, s.first + row * j->walk.across + k, &place);
+            const core_extremes e = block_extremes_between(j, &place, 0, place.elements);
+            block_join_extremes(&all, &e);
+        }
+    g->mantissa = (realw)core_mantissa(core_saturated32((double)j->block->largest),
+                                       core_saturated32((double)core_value(all.amax)));
+    return g->mantissa;
+}
 
 /* Adds n errors each of `count` blocks, or pieces of blocks, to their sums. Each sum is a chain: eight run at a time. */
 static void block_add_errors(size_t n, size_t count, const realw *error, realw *sum)
@@ -922,19 +892,16 @@ static void block_correction_sums(const block_job *j, size_t n, size_t count, co
 /* Finds what the block of *p has in common with others, unless *g has it. */
 static APART void block_find_group(const block_job *j, const block_part *p, block_group *g)
 {
-    const uint64_t along = p->block % j->walk.across, before = along % j->block->corrected;
-    const uint64_t count = core_smaller(j->block->corrected, j->walk.across - along + before);
+    const core_sharing share = core_walk_sharing(&j->walk, p->block, j->block->corrected);
     realw squares[CORE_CHOICE_ROWS] = {0}, products[CORE_CHOICE_ROWS] = {0}, x[BLOCK_TILE];
-    if (g->first == p->block - before)
+    if (g->first == share.first)
         return;
-    g->first = p->block - before;
-    g->count = count;
-    for (uint64_t k = 0; k < count; k++) {
+    g->first = share.first;
+    g->count = share.along;
+    for (uint64_t k = 0; k < share.along; k++) {
         core_place place;
         core_scale s;
-        fpemu_walk_block(&j->walk, g->first + k, &place);
-        if (j->call->compact)
-            place.x = p->place.x + (int64_t)((k - before) * j->walk.tile_length);
+        block_neighbour(j, p, g->first + k, &place);
         const core_extremes e = block_extremes_between(j, &place, 0, place.elements);
         if (core_rule_is_super(j->block->rule)) {
             memset(g->part + k, 0, sizeof *g->part);
@@ -954,8 +921,8 @@ static APART void block_find_group(const block_job *j, const block_part *p, bloc
             block_correction_sums(j, (size_t)n, 1, &s.down, x, squares + k, products + k);
         }
     }
-    g->squares = core_choice_total(squares, (unsigned)count);
-    g->products = core_choice_total(products, (unsigned)count);
+    g->squares = core_choice_total(squares, (unsigned)share.along);
+    g->products = core_choice_total(products, (unsigned)share.along);
 }
 
 /* Completes a scale by its levels. */
@@ -987,6 +954,24 @@ static APART void block_find_ends(const block_job *j, const core_place *place, c
     }
 }
 
+/* The mean magnitude of a block's finite elements. */
+static APART realw block_find_mean(const block_job *j, const core_place *place)
+{
+    core_steps s = {0, 0};
+    uint64_t count = 0, low;
+    int64_t high;
+    realw x[BLOCK_TILE];
+    for (uint64_t at = 0, n; at < place->elements; at += n) {
+        n = core_smaller(place->elements - at, BLOCK_TILE);
+        block_take(j, place, at, n, x);
+        block_add_magnitudes(n, x, &s);
+        for (size_t i = 0; i < n; i++)
+            count += (core_bits(x[i]) & ~CARRIER_SIGN) < CARRIER_INF;
+    }
+    core_steps_join(s.low, s.high, &low, &high);
+    return (realw)core_steps_mean(low, high, count);
+}
+
 /* The scale of a block, counted and told to the sink. g: as the block before left it, or that of no block. */
 static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, block_group *g,
                              fpemu_stats *counters)
@@ -998,6 +983,10 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
     if (core_rule_has_ends(j->block->rule)) {
         block_find_ends(j, &p->place, e, &ends);
         e = &ends;
+    } else if (j->block->rule == FPEMU_SCALING_ABSMEAN && !j->whole_known && !j->given) {
+        ends = *e;
+        ends.high = core_bits(block_find_mean(j, &p->place));
+        e = &ends;
     }
     if (j->p->scalar) {
         memset(s, 0, sizeof *s);
@@ -1006,12 +995,14 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
     }
     if (j->given)
         core_scale_given(j->block, j->given, p->block, s);
+    else if (j->block->order == CORE_MANTISSA)
+        core_scale_share(j->block, e, block_find_mantissa(j, p, g), s);
     else
         core_scale_candidate(j->block, e, 0, s);
     if (j->block->candidates > 1 && !j->given)
         block_choose_scale(j, p, e);
     const int is_super = core_rule_is_super(j->block->rule);
-    if (j->block->corrected && (e->amax || is_super) && !j->given) {
+    if (j->block->corrected && j->block->order != CORE_MANTISSA && (e->amax || is_super) && !j->given) {
         block_find_group(j, p, g);
         if (is_super)
             core_super_scale(j->block, g->part, (unsigned)g->count, (unsigned)(p->block - g->first), e->amax, s);
@@ -1357,7 +1348,8 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->counted = call->stats != NULL;
     j->want = call->stats ? call->stats->request.want : 0;
     j->given = call->shape->given;
-    j->zeros = (j->given && j->given->order) || core_rule_is_affine(call->format->scaling);
+    j->zeros =
+        (j->given && j->given->order) || core_rule_is_affine(call->format->scaling) || p->block.order == CORE_MANTISSA;
     j->lines = call->format->outer;
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
@@ -1376,7 +1368,7 @@ static void block_job_lie(block_job *j, const fpemu_format *f)
     const uint64_t most = w->inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
     const int fits = block_in_place(j) || w->tile_length <= most;
     const int takes = !j->zeros && (!j->given || (!j->counted && w->inner == 1));
-    const int runs = fits && f->scaling && takes && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+    const int runs = fits && f->scaling && takes && !core_rule_sees_more(f->scaling) && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;
     if (w->inner == 1)
         j->many = runs && w->x[3] == 1 && w->y[3] == 1;
@@ -1415,8 +1407,8 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
     fpemu_range range;
     /* a block that is the whole tensor is counted by its range, also where its numbers are known */
     if ((!known || (call->stats && f->block == FPEMU_BLOCK_TENSOR)) && !whole) {
-        const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8 ||
-                              f->scaling == FPEMU_SCALING_ASYMMETRIC;
+        const int more =
+            core_rule_sees_more(f->scaling) || core_rule_sums(f->scaling) || f->scaling == FPEMU_SCALING_ASYMMETRIC;
         const fpemu_shape *shape = call->shape;
         fpemu_shape dense;
         if (call->compact) { /* x lies without gaps, whatever the tensor does */
@@ -1424,7 +1416,7 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
             memset(dense.x_stride, 0, sizeof dense.x_stride);
             shape = &dense;
         }
-        block_measure(j, f, shape, &j->walk, !both_ends, &range);
+        block_measure(j, f, shape, &j->walk, !more, &range);
         whole = &range;
     }
     if (core_has_tensor(f)) {
@@ -1443,6 +1435,10 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
     j->whole.low = (uintw)core_saturated_bits(0 - whole->min); /* never -0 */
     j->whole.nonfinite = whole->nonfinite > 0;
     j->whole.other = whole != &range;
+    if (f->scaling == FPEMU_SCALING_ABSMEAN) {
+        const double mean = core_steps_mean(whole->log2_low, whole->log2_high, whole->count - whole->nonfinite);
+        j->whole.high = core_bits((realw)mean);
+    }
 }
 
 /* What rounds the elements, and the forms that take many of them. */
@@ -1467,23 +1463,25 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
         j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
         return;
-    j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
+    j->many = f->scaling && !core_rule_sees_more(f->scaling) && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
               w->x[3] == 1 && w->tile_length <= TILE;
 }
 
-#if CARRIER_BITS == 32
 /* What the tiles need beside that: elements whose scales take binary64. */
 static void block_job_wide(block_job *j, const fpemu_format *f)
 {
-    if ((j->block->powers || f->scaling == FPEMU_SCALING_S2FP8) && f->fits_f64) { /* also what binary32 holds */
-        fpemu_rounding rounding;
-        element_rounding(f, j->call->rounding, &rounding);
-        element_plan_make64(&j->wide_plan, f, &rounding, j->p->codes);
-        j->wide_plan.table.flags |= CORE_CODEBOOK_NARROW;
-        block_element_begin64(&j->wide, &j->wide_plan, j->counted);
-    }
+    fpemu_rounding rounding;
+    if (!j->block->powers && f->scaling != FPEMU_SCALING_S2FP8)
+        return;
+    memset(&j->wide, 0, sizeof j->wide);
+    element_rounding(f, j->call->rounding, &rounding);
+    j->wide.compat = j->p->compat;
+    j->wide.is_table = j->element.p->is_table;
+    if (!j->wide.is_table)
+        core_plan_make(&j->wide.plan, f, &rounding, j->p->codes);
+    if (!j->wide.is_table && f->fits_f64)
+        core_plan_make64(&j->wide.wide, f, &rounding, j->p->codes);
 }
-#endif
 
 /* All of a call that is checked: j->walk is begun, and there are blocks. planned: NULL, or the plan of format and
  * rounding; without one, only as much of it is made as the call comes to. */
@@ -1511,8 +1509,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     if (j->p->nan_is_error)
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
-    /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && j->block->candidates < 2 &&
+    /* which is known of a whole tensor alone */
+    const int by_amax = (!core_rule_sees_more(f->scaling) || j->whole_known) && j->block->candidates < 2 &&
                         !j->block->corrected && !j->given;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE && !j->lines)
@@ -1521,9 +1519,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         first += block_code_many(j, first, last);
     if (first == last)
         return FPEMU_OK;
-#if CARRIER_BITS == 32
     block_job_wide(j, f);
-#endif
     if (plain && j->element.search && j->p->size == 1 && !j->nan_seen && !j->scales_only)
         block_run_slices(&(block_slice){j, NULL, 0, j->walk.total, thread_count((size_t)j->walk.total), 0});
     else
@@ -1562,7 +1558,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     if (!x || (!y && !call->sink) ||
         (call->compact && core_rule_chooses(f->scaling) && !call->shape->whole && !f->outer))
         return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
-    if ((f->outer || core_corrected(f)) && (call->first % j.walk.across || last % j.walk.across))
+    const uint64_t line = j.walk.across * (f->block == FPEMU_BLOCK_TILE ? j.walk.down : 1);
+    if ((f->outer || core_corrected(f)) && (call->first % line || last % line))
         return FPEMU_ERROR_ARGUMENT; /* part of a line does not have its numbers, or corrections */
     if (y)                           /* no element may change that the scales of others ask for */
         status = x == y && core_corrected(f) ? FPEMU_ERROR_OVERLAP : check_arrays(&j.walk, x, y, size);
@@ -1780,4 +1777,3 @@ void fpemu_block_plan(void *plan, const fpemu_format *f, const fpemu_format *sca
     if (!p->scalar)
         block_plan_many(p, scale);
 }
-#undef WIDE

@@ -104,7 +104,7 @@ static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, in
     if (f->scaling == FPEMU_SCALING_EDEN || (f->scaling && core_candidates(f) > 1 && !core_rule_chooses(f->scaling))) {
         if (r->compat)
             return REASON_BLOCK_COMPAT;
-        if (FPEMU_MODE_DRAWS(r->mode))
+        if (FPEMU_MODE_DRAWS(r->mode) && core_order(f) != CORE_MANTISSA)
             return REASON_SEARCH_MODE;
     }
     return f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode) ? REASON_TABLE_MODE : REASON_NONE;

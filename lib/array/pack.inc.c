@@ -116,8 +116,8 @@ static int unpack_scales(const block_reader *r, size_t count, const unsigned cha
         *most = 0; /* values stay as they are */
         return count == 1;
     }
-    if (b->rule == FPEMU_SCALING_S2FP8 || core_rule_levels(b->rule) || core_rule_order(b->rule) ||
-        core_rule_is_super(b->rule) || (size > 1 && !CORE_LITTLE_ENDIAN))
+    if (b->rule == FPEMU_SCALING_S2FP8 || core_rule_levels(b->rule) || b->order || core_rule_is_super(b->rule) ||
+        (size > 1 && !CORE_LITTLE_ENDIAN))
         return 0;
     if (b->bare) {
         int32_t low = ends + 1, high = -ends - 1;

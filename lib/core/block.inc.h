@@ -103,22 +103,27 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
                                    core_happened *h)
 {
     const int power = s->kind == CORE_SCALE_POWER, finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
-    const core_plan64 integers = core_integers();
+    core_plan64 whole;
+    const core_plan64 *integers = NULL; /* of affine elements */
     const double x = core_to_double(u);
     const uint64_t t = power ? core_block_t_odd(s->exponent, core_bits64(x)) : core_bits64(core_s2fp8_t(tensor, x));
     const unsigned negative = (unsigned)(u >> (CARRIER_BITS - 1));
     uint64_t p64, g = 0;
     int over = 0, past;
     h->q = 0;
+    if (b->plan.rule >= CORE_RULE_AFFINE_FAST) {
+        whole = core_integers();
+        integers = &whole;
+    }
     if (b->is_table) {
         core_codebook table = *values;
         table.flags |= CARRIER_BITS == 32 ? CORE_CODEBOOK_NARROW : 0;
         p64 = core_codebook_element64(&table, t, r, &over, &h->q);
     } else if (power) {
-        p64 = core_block_exact(&b->wide, &integers, s->exponent, core_bits64(x), r, &g, &h->q);
+        p64 = core_block_exact(&b->wide, integers, s->exponent, core_bits64(x), r, &g, &h->q);
         over = (g & ~CORE_SIGN64) > b->wide.max[negative];
     } else {
-        p64 = core_element64(&b->wide, &integers, t, r, &over, &h->q);
+        p64 = core_element64(&b->wide, integers, t, r, &over, &h->q);
         over |= (int)core_block_t_over64(b->wide.negative != 0, t);
     }
     uintw p = core_bits((realw)core_value64(p64)); /* exact */
@@ -127,7 +132,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
     const int affine = b->plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
     if (affine) {
         const uint32_t t32 = core_t_odd32(core_value64(t));
-        p = core_element32(&b->plan, &integers, t32, r, &over, &h->q);
+        p = core_element32(&b->plan, integers, t32, r, &over, &h->q);
         past = (t32 & ~CARRIER_SIGN) > b->plan.max[negative];
     }
 #else
@@ -176,7 +181,7 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     }
     const uintw x = s->order == CORE_ZERO_OFFSET ? core_offset_x(s, u) : u;
     uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, x);
-    if (s->order && s->order != CORE_ZERO_OFFSET) {
+    if (s->order && s->order < CORE_ZERO_OFFSET) {
         const uintw nan = b->plan.nan[u >> (CARRIER_BITS - 1)];
         t = core_zero_t(s, b->plan.nan[0] | b->plan.nan[1], t);
         const uintw sign = t & CARRIER_SIGN, a = t ^ sign;

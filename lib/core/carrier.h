@@ -58,6 +58,7 @@
 #define core_choice_error CARRIER(core_choice_error)
 #define core_search_error CARRIER(core_search_error)
 #define core_scale_rule CARRIER(core_scale_rule)
+#define core_scale_share CARRIER(core_scale_share)
 #define core_scale_step CARRIER(core_scale_step)
 #define core_choice_total CARRIER(core_choice_total)
 #define core_choose_fast CARRIER(core_choose_fast)

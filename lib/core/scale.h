@@ -41,6 +41,9 @@ enum {
 /* A number that is added to y; x less another one is what elements see. */
 #define CORE_ZERO_OFFSET 3
 
+/* A mantissa, by which y is divided. */
+#define CORE_MANTISSA 4
+
 /* Blocks of rules with levels have at most so many elements. */
 #define CORE_LEVEL_ELEMENTS 64
 
@@ -66,10 +69,11 @@ FPEMU_FN int core_rule_is_super(int rule)
     return rule == FPEMU_SCALING_GGML_1K || rule == FPEMU_SCALING_GGML_0K;
 }
 
-/* How many blocks of a line share a correction of their scales, or make a super-block; 0: none. */
+/* How many blocks of a line share a correction of their scales, and of tiles how many rows of them, or make a
+ * super-block; 0: none. */
 FPEMU_FN unsigned core_corrected(const fpemu_format *f)
 {
-    if (f->scaling == FPEMU_SCALING_EDEN)
+    if (f->correct || f->scaling == FPEMU_SCALING_EDEN)
         return f->correct ? f->correct : 8;
     return f->scaling == FPEMU_SCALING_GGML_1K ? 8 : f->scaling == FPEMU_SCALING_GGML_0K ? 16 : 0;
 }
@@ -94,13 +98,25 @@ FPEMU_FN int core_rule_is_affine(int rule)
     return (rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0) || core_rule_is_super(rule);
 }
 
+/* Rules that no largest magnitude of a block will do for, and ends of its elements neither. */
+FPEMU_FN int core_rule_sees_more(int rule)
+{
+    return rule == FPEMU_SCALING_MUPPET || rule == FPEMU_SCALING_ABSMEAN;
+}
+
 /* Rules that ask for more of a block than its largest elements above and below zero. */
 FPEMU_FN int core_rule_has_ends(int rule)
 {
     return rule >= FPEMU_SCALING_MINMAX && rule <= FPEMU_SCALING_GGML_0;
 }
 
-/* What the second number of a block is: fpemu_zero_order, or CORE_ZERO_OFFSET. */
+/* Rules that ask for a sum over a block; fpemu_range keeps either as that of logarithms. */
+FPEMU_FN int core_rule_sums(int rule)
+{
+    return rule == FPEMU_SCALING_S2FP8 || rule == FPEMU_SCALING_ABSMEAN;
+}
+
+/* What the second number of a block is by its rule: fpemu_zero_order, or CORE_ZERO_OFFSET. */
 FPEMU_FN int core_rule_order(int rule)
 {
     switch (rule) {
@@ -112,6 +128,12 @@ FPEMU_FN int core_rule_order(int rule)
     case FPEMU_SCALING_GGML_1K: return CORE_ZERO_OFFSET;
     default: return FPEMU_ZERO_NONE;
     }
+}
+
+/* The same of a format, or CORE_MANTISSA. */
+FPEMU_FN int core_order(const fpemu_format *f)
+{
+    return f->correct && f->scaling != FPEMU_SCALING_EDEN ? CORE_MANTISSA : core_rule_order(f->scaling);
 }
 
 /* Rules that look at what becomes of the elements. */
@@ -161,6 +183,13 @@ FPEMU_FN float core_saturated32(double x)
     return core_finite32(core_value32(core_narrow(core_finite64(x))));
 }
 
+/* The mantissa of blocks whose largest magnitude is amax: eight bits after 1 of M/amax. */
+FPEMU_FN float core_mantissa(float m, float amax)
+{
+    const uint32_t u = core_bits32(m / (amax > 1e-12f ? amax : 1e-12f));
+    return core_value32((u & 0x7f8000u) | 0x3f800000u);
+}
+
 /* u = [1/d] and d of a tensor whose scale d is given. */
 FPEMU_FN core_tensor core_given_tensor(const fpemu_given *g)
 {
@@ -180,6 +209,32 @@ FPEMU_FN double core_wide_value(int64_t high, uint64_t low)
     x.top = 127;
     core_exact_normalise(&x);
     return core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
+}
+
+/* A sum of |x| in steps of 2^-46, 2^16 in place of what is larger: of their low 32 bits and of the rest. */
+typedef struct core_steps {
+    uint64_t low, high;
+} core_steps;
+
+FPEMU_FN void core_steps_add(core_steps *s, double a)
+{
+    const uint64_t steps = (uint64_t)((a < 65536 ? a : 65536) * 70368744177664.0);
+    s->low += steps & 0xffffffffu;
+    s->high += steps >> 32;
+}
+
+/* The halves of the sum of 128 bits that such halves make, of numbers of either sign. */
+FPEMU_FN void core_steps_join(uint64_t low, uint64_t high, uint64_t *sum_low, int64_t *sum_high)
+{
+    const uint64_t top = high >> 63 ? ~(uint64_t)0 << 32 : 0;
+    *sum_low = (high << 32) + low;
+    *sum_high = (int64_t)((high >> 32 | top) + (uint64_t)(*sum_low < low));
+}
+
+/* The mean of that sum of n numbers. */
+FPEMU_FN double core_steps_mean(uint64_t low, int64_t high, uint64_t n)
+{
+    return n ? core_wide_value(high, low) / (double)n / 70368744177664.0 : 0;
 }
 
 /* alpha and beta of S2FP8. */

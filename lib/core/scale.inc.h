@@ -23,6 +23,7 @@ typedef struct core_block {
     uint16_t search_grid;
     uint8_t search_error; /* fpemu_search_error */
     uint8_t corrected;    /* core_corrected */
+    uint8_t order;        /* core_order */
     uint8_t margin;       /* of recipe rules */
     uint8_t rule;         /* fpemu_scaling */
     uint8_t no_zero;      /* the scale format has none */
@@ -43,7 +44,7 @@ typedef struct core_block {
 /* Magnitudes, as bits, of the finite elements of a block. */
 typedef struct core_extremes {
     uintw amax;
-    uintw high, low;   /* of the largest element above and the smallest below zero; for muppet */
+    uintw high, low;   /* of the largest element above and the smallest below zero; absmean: high is the mean's */
     uint8_t nonfinite; /* there is a NaN or an infinity */
     uint8_t other;     /* they may be those of another tensor */
 } core_extremes;
@@ -51,11 +52,12 @@ typedef struct core_extremes {
 typedef struct core_scale {
     realw down, s, d;
     realw zero;        /* the zero point of integers */
-    realw offset, add; /* of order CORE_ZERO_OFFSET: x less the one is scaled, the other is added to y */
+    realw offset, add; /* of order CORE_ZERO_OFFSET: x less the one is scaled, the other is added to y; add: of
+                          CORE_MANTISSA, that */
     int32_t exponent;  /* floor(log2 s) */
     uint32_t levels;   /* bits that change the scale of some of the elements: core_level */
     uint64_t code;     /* of a part of a super-block */
-    uint8_t order;     /* fpemu_zero_order, or CORE_ZERO_OFFSET */
+    uint8_t order;     /* core_order */
     uint8_t kind;      /* enum core_scale_kind */
     uint8_t saturated; /* cut to an end of the scale format */
     uint8_t counted;   /* s is finite and not 0: in the histogram */
@@ -96,7 +98,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     b->rule = f->scaling;
     b->largest = core_value(max);
     b->lowest = core_value(core_from_double(lowest));
-    b->max = f->target > 0 ? (realw)f->target : b->largest;
+    b->max = f->target > 0 ? (realw)f->target : b->rule == FPEMU_SCALING_ABSMEAN ? 1 : b->largest;
     b->inverse = b->rule == FPEMU_SCALING_RCEIL ? core_finite(1 / b->max) : 1 / b->max;
     b->emax = core_exponent(max);
     b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
@@ -112,6 +114,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     b->search_grid = f->search_grid;
     b->search_error = (uint8_t)f->search_error;
     b->corrected = (uint8_t)core_corrected(f);
+    b->order = (uint8_t)core_order(f);
     const int own =
         b->rule == FPEMU_SCALING_RECIPE || b->rule == FPEMU_SCALING_RECIPE_POW2 || b->rule == FPEMU_SCALING_S2FP8;
     if (b->bare) {
@@ -293,6 +296,7 @@ FPEMU_FN void core_scale_ready(const core_block *b, core_scale *s)
         break;
     case FPEMU_SCALING_NVFP4_AO: s->down = core_scale_inverse((realw)b->tensor.a / s->s); break;
     case FPEMU_SCALING_RECIPROCAL:
+    case FPEMU_SCALING_ABSMEAN:
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2: s->down = s->s > 0 ? core_scale_inverse(1 / s->s) : 0; break;
     default: s->down = core_scale_nvfp4(s->s, s->d); break;
@@ -413,6 +417,13 @@ FPEMU_FN void core_scale_rule(const core_block *b, const core_extremes *e, uintw
         s->down = d > 0 ? core_scale_inverse(1 / d) : 0;
         break;
     }
+    case FPEMU_SCALING_ABSMEAN: {
+        const realw mean = core_value(e->high), least = (realw)1e-5;
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->down = core_scale_inverse(1 / ((mean > least ? mean : least) / b->max));
+        s->s = core_scale_hold(b, 1 / s->down, s);
+        break;
+    }
     case FPEMU_SCALING_NVFP4:
         s->s = core_scale_hold(b, amax * ((realw)b->tensor.a * b->inverse), s);
         core_scale_ready(b, s);
@@ -527,6 +538,19 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
         core_scale_step(b, k, amax, s);
 }
 
+/* The same of a block that shares a mantissa m with others: its elements see x * m. */
+FPEMU_FN void core_scale_share(const core_block *b, const core_extremes *e, realw m, core_scale *s)
+{
+    core_scale_rule(b, e, core_bits(core_finite(core_value(e->amax) * m)), 0, s);
+    if (s->kind == CORE_SCALE_NAN)
+        return;
+    s->kind = CORE_SCALE_MULTIPLY;
+    s->s = core_value(core_power(s->exponent));
+    s->down = m * core_value(core_power(-s->exponent));
+    s->order = CORE_MANTISSA;
+    s->add = m;
+}
+
 /* The scale of block `block` that the caller gives, and the zero point of its integers: doc/blocks.md, 1.4. */
 FPEMU_FN void core_scale_given(const core_block *b, const fpemu_given *given, uint64_t block, core_scale *s)
 {
@@ -615,6 +639,8 @@ FPEMU_FN realw core_choice_total(realw *row, unsigned rows)
 FPEMU_FN uint64_t core_scale_second(const core_block *b, const core_scale *s)
 {
     const uintw u = core_bits(s->order == CORE_ZERO_OFFSET ? s->add : s->zero);
+    if (s->order == CORE_MANTISSA)
+        return core_bits(s->add) >> (CARRIER_MANTISSA - 8) & 255;
     if (s->order == FPEMU_ZERO_AFTER)
         return (uint64_t)(int64_t)s->zero & ((UINT64_C(1) << b->bits) - 1);
     return core_encode(&b->scale_coder, u, u);
@@ -627,6 +653,8 @@ FPEMU_FN void core_scale_read_second(const core_block *b, uint64_t code, core_sc
         s->zero = (realw)(int64_t)(((code & ((UINT64_C(1) << b->bits) - 1)) ^ top) - top);
     else if (s->order == FPEMU_ZERO_BEFORE)
         s->zero = core_value(core_decode(&b->scale_coder, code));
+    else if (s->order == CORE_MANTISSA)
+        s->add = 1 + (realw)(code & 255) / 256;
     else
         s->add = core_value(core_decode(&b->scale_coder, code));
     if (b->rule == FPEMU_SCALING_TINYGEMM)
@@ -636,8 +664,7 @@ FPEMU_FN void core_scale_read_second(const core_block *b, uint64_t code, core_sc
 /* The code of a scale that core_scale_candidate made. */
 FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
 {
-    const uint64_t levels = (core_rule_order(b->rule) ? core_scale_second(b, s) : (uint64_t)s->levels)
-                            << b->level_shift;
+    const uint64_t levels = (b->order ? core_scale_second(b, s) : (uint64_t)s->levels) << b->level_shift;
     if (b->bare)
         return ((uint32_t)s->exponent & b->code_mask) | levels;
     if (s->kind == CORE_SCALE_NAN) /* its second number is 0 */
@@ -684,7 +711,7 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
         s->s = core_value(u);
         if (core_rule_is_nvfp4(b->rule))
             s->d = (realw)b->tensor.b;
-        s->order = (uint8_t)core_rule_order(b->rule);
+        s->order = b->order;
         if (core_rule_is_super(b->rule))
             core_super_read(b, code, s);
         else if (s->order)
@@ -773,13 +800,6 @@ FPEMU_FN uintw core_block_t_over(uintw positive, uintw t)
     return (uintw)((t & ~CARRIER_SIGN) == CARRIER_INF) & ~((t >> (CARRIER_BITS - 1)) & positive);
 }
 
-/* y for q of an element with a zero point, or in a block with an offset. */
-FPEMU_FN uintw core_zero_y(const core_scale *s, uintw q)
-{
-    const realw scaled = (core_value(q) - s->zero) * s->s, y = s->order == CORE_ZERO_OFFSET ? scaled + s->add : scaled;
-    return y == y ? core_bits(core_finite(y)) : CARRIER_NAN;
-}
-
 /* y for P, of every kind but NAN, ZERO (P as it is) and S2FP8. */
 FPEMU_FN uintw core_block_y(const core_scale *s, uintw u)
 {
@@ -788,4 +808,13 @@ FPEMU_FN uintw core_block_y(const core_scale *s, uintw u)
         return a > CARRIER_INF ? CARRIER_NAN : sign | core_times_power(a, s->exponent);
     const realw y = (core_value(u) * s->s) * s->d; /* a NaN also where a code says s is infinite */
     return y == y ? core_bits(core_finite(y)) + (uintw)(a == CARRIER_INF) : CARRIER_NAN;
+}
+
+/* y for q of an element with a zero point, or in a block with an offset or a mantissa. */
+FPEMU_FN uintw core_zero_y(const core_scale *s, uintw q)
+{
+    if (s->order == CORE_MANTISSA)
+        return core_bits(core_value(core_block_y(s, q)) / s->add);
+    const realw scaled = (core_value(q) - s->zero) * s->s, y = s->order == CORE_ZERO_OFFSET ? scaled + s->add : scaled;
+    return y == y ? core_bits(core_finite(y)) : CARRIER_NAN;
 }

@@ -98,7 +98,8 @@ FPEMU_FN fpemu_status core_given_check(const fpemu_format *f, const fpemu_given 
     for (size_t i = 0; i < sizeof g->reserved0; i++)
         reserved |= g->reserved0[i];
     if (!f->scaling || f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_PAIRS ||
-        f->scaling == FPEMU_SCALING_HIF4 || core_rule_is_affine(f->scaling) || (g->zeros && !(plain && integers)))
+        f->scaling == FPEMU_SCALING_HIF4 || core_order(f) || core_rule_is_affine(f->scaling) ||
+        (g->zeros && !(plain && integers)))
         return FPEMU_ERROR_UNSUPPORTED;
     if (!g->scales)
         return FPEMU_ERROR_NULL;
@@ -213,6 +214,25 @@ FPEMU_FN uint64_t core_walk_split(uint64_t *a, uint64_t b)
 FPEMU_FN uint64_t core_smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+/* Which blocks share what block b has with its neighbours: the first, how many along the line and, of tiles, rows of them,
+ * which are w->across apart. */
+typedef struct core_sharing {
+    uint64_t first, along, rows;
+} core_sharing;
+
+FPEMU_FN core_sharing core_walk_sharing(const core_walk *w, uint64_t b, uint64_t share)
+{
+    uint64_t rest = b;
+    const uint64_t column = core_walk_split(&rest, w->across), before = column % share;
+    core_sharing s = {b - before, core_smaller(share, w->across - column + before), 1};
+    if (w->block == FPEMU_BLOCK_TILE) {
+        const uint64_t row = core_walk_split(&rest, w->down), above = row % share;
+        s.first -= above * w->across;
+        s.rows = core_smaller(share, w->down - row + above);
+    }
+    return s;
 }
 
 /* Block b. */

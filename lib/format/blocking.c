@@ -36,6 +36,35 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
 
 /* ------------------------------------------------------------------------------------------------ scales */
 
+/* One of e and m bits with infinities: its largest value, smallest normal one and smallest. */
+#define IEEE_SCALE(e, m, most, normal, least)                                                                          \
+    {.kind = FPEMU_KIND_FLOAT,                                                                                         \
+     .bits = 1 + (e) + (m),                                                                                            \
+     .exponent_bits = (e),                                                                                             \
+     .mantissa_bits = (m),                                                                                             \
+     .bias = (1 << ((e) - 1)) - 1,                                                                                     \
+     .is_signed = 1,                                                                                                   \
+     .specials = FPEMU_SPECIALS_IEEE,                                                                                  \
+     .overflow = FPEMU_OVERFLOW_IEEE,                                                                                  \
+     .nan = FPEMU_NAN_KEEP,                                                                                            \
+     .precision = (m) + 1,                                                                                             \
+     .emin = 2 - (1 << ((e) - 1)),                                                                                     \
+     .emax = (1 << ((e) - 1)) - 1,                                                                                     \
+     .quantum = 2 - (1 << ((e) - 1)) - (m),                                                                            \
+     .max = (double)(most),                                                                                            \
+     .lowest = -(double)(most),                                                                                        \
+     .min_normal = (normal),                                                                                           \
+     .min_positive = (least),                                                                                          \
+     .max_code = (((UINT64_C(1) << (e)) - 1) << (m)) - 1,                                                              \
+     .lowest_code = (((UINT64_C(1) << ((e) + 1)) - 1) << (m)) - 1,                                                     \
+     .nan_code = ((UINT64_C(1) << ((e) + 1)) - 1) << ((m) - 1),                                                        \
+     .has_nan = 1,                                                                                                     \
+     .has_infinity = 1,                                                                                                \
+     .has_negative_zero = 1,                                                                                           \
+     .has_zero = 1,                                                                                                    \
+     .fits_f32 = 1,                                                                                                    \
+     .fits_f64 = 1}
+
 /* What fpemu_scale_of derives of the usual ones, since calls on few elements feel how long that takes. */
 static const fpemu_format usual_scales[] = {
     {.kind = FPEMU_KIND_FLOAT,
@@ -83,58 +112,8 @@ static const fpemu_format usual_scales[] = {
      .has_zero = 1,
      .fits_f32 = 1,
      .fits_f64 = 1},
-    {.kind = FPEMU_KIND_FLOAT,
-     .bits = 32,
-     .exponent_bits = 8,
-     .mantissa_bits = 23,
-     .bias = 127,
-     .is_signed = 1,
-     .specials = FPEMU_SPECIALS_IEEE,
-     .overflow = FPEMU_OVERFLOW_IEEE,
-     .nan = FPEMU_NAN_KEEP,
-     .precision = 24,
-     .emin = -126,
-     .emax = 127,
-     .quantum = -149,
-     .max = (double)FLT_MAX,
-     .lowest = -(double)FLT_MAX,
-     .min_normal = 0x1p-126,
-     .min_positive = 0x1p-149,
-     .max_code = 0x7f7fffff,
-     .lowest_code = 0xff7fffff,
-     .nan_code = 0x7fc00000,
-     .has_nan = 1,
-     .has_infinity = 1,
-     .has_negative_zero = 1,
-     .has_zero = 1,
-     .fits_f32 = 1,
-     .fits_f64 = 1},
-    {.kind = FPEMU_KIND_FLOAT,
-     .bits = 16,
-     .exponent_bits = 5,
-     .mantissa_bits = 10,
-     .bias = 15,
-     .is_signed = 1,
-     .specials = FPEMU_SPECIALS_IEEE,
-     .overflow = FPEMU_OVERFLOW_IEEE,
-     .nan = FPEMU_NAN_KEEP,
-     .precision = 11,
-     .emin = -14,
-     .emax = 15,
-     .quantum = -24,
-     .max = 65504,
-     .lowest = -65504,
-     .min_normal = 0x1p-14,
-     .min_positive = 0x1p-24,
-     .max_code = 0x7bff,
-     .lowest_code = 0xfbff,
-     .nan_code = 0x7e00,
-     .has_nan = 1,
-     .has_infinity = 1,
-     .has_negative_zero = 1,
-     .has_zero = 1,
-     .fits_f32 = 1,
-     .fits_f64 = 1},
+    IEEE_SCALE(8, 23, FLT_MAX, 0x1p-126, 0x1p-149),
+    IEEE_SCALE(5, 10, 65504, 0x1p-14, 0x1p-24),
 };
 
 /* The same where it is: in that table, or *own; NULL if there is none. */
@@ -185,12 +164,13 @@ uint32_t fpemu_scale_bits(const fpemu_format *f)
     if (f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8)
         return 0;
     const uint32_t own = (uint32_t)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
-    const int order = core_rule_order(f->scaling);
+    const int order = core_order(f);
     return own + (f->scaling == FPEMU_SCALING_HIF4      ? 24u
                   : f->scaling == FPEMU_SCALING_PAIRS   ? (f->block_length + 1) / 2
                   : f->scaling == FPEMU_SCALING_GGML_1K ? own + 12
                   : f->scaling == FPEMU_SCALING_GGML_0K ? 8u
                   : order == FPEMU_ZERO_AFTER           ? f->bits
+                  : order == CORE_MANTISSA              ? 8u
                   : order                               ? own
                                                         : 0);
 }
@@ -298,8 +278,11 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
                       " normal one on");
     if (f->outer > FPEMU_OUTER_ROW || (f->outer && (!core_rule_is_nvfp4(f->scaling) || f->block != FPEMU_BLOCK_RUN)))
         return refuse(problem, FPEMU_PARAMETER_OUTER, "outer=row with nvfp4 rules and blocks N alone");
-    if (f->correct > CORE_CHOICE_ROWS || (f->correct && f->scaling != FPEMU_SCALING_EDEN))
-        return refuse(problem, FPEMU_PARAMETER_CORRECT, "a correction over 1 to 64 blocks, with the rule eden alone");
+    const int powers = f->scaling <= FPEMU_SCALING_HBFP && f->block_length && scale->bits && !f->scale_mantissa_bits &&
+                       !f->scale_signed && f->search_first == f->search_last;
+    if (f->correct > CORE_CHOICE_ROWS || (f->correct && !powers && f->scaling != FPEMU_SCALING_EDEN))
+        return refuse(problem, FPEMU_PARAMETER_CORRECT,
+                      "a correction over 1 to 64 blocks: the rule eden, or powers of two in e8m0, no search");
     return check_search(f, problem);
 }
 
@@ -314,10 +297,6 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
             return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
                           "elements with a precision for the rule even: no posit, no codebook");
         break;
-    case FPEMU_SCALING_ABSMAX:
-        if (f->scale_power)
-            return refuse(problem, scales, "a float as scale with the rule absmax, such as e8m0");
-        break;
     case FPEMU_SCALING_4OVER6:
     case FPEMU_SCALING_4OVER6_MSE:
         if (!is_plain_e2m1(f))
@@ -330,17 +309,24 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
     case FPEMU_SCALING_NVFP4_AO:
     case FPEMU_SCALING_NVFP4_CLAMP:
     case FPEMU_SCALING_EDEN:
-        if (f->block != FPEMU_BLOCK_RUN && (f->block != FPEMU_BLOCK_TILE || core_corrected(f)))
+        if (f->block != FPEMU_BLOCK_RUN && (f->block != FPEMU_BLOCK_TILE || f->scaling == FPEMU_SCALING_EDEN))
             return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
-                          core_corrected(f) ? "a block N with the rule eden" : "a block N or RxC with nvfp4 rules");
+                          f->scaling == FPEMU_SCALING_EDEN ? "a block N with the rule eden"
+                                                           : "a block N or RxC with nvfp4 rules");
         if (f->scale_power)
             return refuse(problem, scales, "a float as scale with nvfp4 rules");
         if (passes_binary32(f, scale))
             return refuse(problem, scales, "a scale whose largest value, times the element's, is a binary32 number");
         break;
+    case FPEMU_SCALING_ABSMEAN:
+        if (f->block != FPEMU_BLOCK_TENSOR && block_is_large(f))
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
+                          "a block N or RxC of at most 4096 elements, or tensor, with the rule absmean");
+        /* fall through */
+    case FPEMU_SCALING_ABSMAX:
     case FPEMU_SCALING_RECIPROCAL:
         if (f->scale_power)
-            return refuse(problem, scales, "a float as scale with the rule reciprocal");
+            return refuse(problem, scales, "a float as scale with this rule, such as e8m0");
         break;
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2:

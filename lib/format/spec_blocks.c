@@ -12,10 +12,10 @@
 
 /* In the order of fpemu_scaling. */
 static const char *const rule_names[FPEMU_SCALING_COUNT] = {
-    "none",     "floor",      "ceil",        "even",        "rceil",  "hbfp",       "absmax",
-    "nvfp4",    "nvfp4-ao",   "recipe",      "recipe-pow2", "muppet", "s2fp8",      "reciprocal",
-    "4over6",   "4over6-mse", "nvfp4-clamp", "pairs",       "hif4",   "asymmetric", "minmax",
-    "tinygemm", "hqq",        "ggml-1",      "ggml-0",      "eden",   "ggml-1k",    "ggml-0k"};
+    "none",        "floor",  "ceil",        "even",       "rceil",  "hbfp",       "absmax", "nvfp4",
+    "nvfp4-ao",    "recipe", "recipe-pow2", "muppet",     "s2fp8",  "reciprocal", "4over6", "4over6-mse",
+    "nvfp4-clamp", "pairs",  "hif4",        "asymmetric", "minmax", "tinygemm",   "hqq",    "ggml-1",
+    "ggml-0",      "eden",   "ggml-1k",     "ggml-0k",    "absmean"};
 
 /* In the order of fpemu_outer. */
 static const char *const outer_names[] = {"tensor", "row", NULL};
@@ -61,7 +61,7 @@ static const struct family {
     fpemu_name scale;
     fpemu_name element_name;
 } families[] = {
-    {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_SEARCH, {0}}},
+    {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_SEARCH, A_CORRECTION, {0}}},
      ANY, POWER_RULES, FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 0, FPEMU_NAME_E8M0, FPEMU_NAME_NONE},
     {{"hbfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_MARGIN, A_RANGE, {0}}},
      FROM_M, RULE_BIT(HBFP), FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 12, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
@@ -79,7 +79,7 @@ static const struct family {
       {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, A_MARGIN, A_RANGE, A_SEARCH, {0}}},
      FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_NONE},
     {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_SEARCH, {0}}},
-     ANY_SYMMETRIC, RULE_BIT(ABSMAX) | RULE_BIT(RECIPROCAL) | AFFINE_RULES, FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
+     ANY_SYMMETRIC, RULE_BIT(ABSMAX) | RULE_BIT(ABSMEAN) | RULE_BIT(RECIPROCAL) | AFFINE_RULES, FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
     {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), A_RANGE, {0}}},
      ANY, RULE_BIT(RECIPE) | RULE_BIT(RECIPE_POW2), FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32,
@@ -323,7 +323,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
                       m->rules == POWER_RULES       ? "floor, ceil, even or rceil"
                       : m->element == FROM_M        ? "floor, ceil, even, rceil or hbfp"
                       : m->rules & RULE_BIT(NVFP4)  ? "nvfp4, nvfp4-ao, nvfp4-clamp, eden, 4over6 or 4over6-mse"
-                      : m->rules & RULE_BIT(ABSMAX) ? "absmax, reciprocal or a rule with zero points"
+                      : m->rules & RULE_BIT(ABSMAX) ? "absmax, absmean, reciprocal or a rule with zero points"
                                                     : "recipe or recipe-pow2");
     f->block = block ? (uint8_t)block->number : m->block;
     f->block_rows = block ? block->rows : 0;
@@ -337,8 +337,8 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->search_error = (uint16_t)(error ? error->number : 0);
     if (correct && (!f->block_length || correct->number < 1 || correct->number % f->block_length))
         return refuse(problem, FPEMU_PARAMETER_CORRECT, "a number of elements that makes whole blocks");
-    const int64_t share = correct ? correct->number / f->block_length : 8;
-    f->correct = share == 8 ? 0 : to_byte(share);
+    const int64_t share = correct ? correct->number / f->block_length : 0;
+    f->correct = share == 8 && f->scaling == FPEMU_SCALING_EDEN ? 0 : to_byte(share);
     if (bound && !(f->bound > 0))
         return refuse(problem, FPEMU_PARAMETER_BOUND, "a number above zero");
     if (scale && exponent)

@@ -15,7 +15,7 @@ from ._arrays import carrier_of, float64_of
 KINDS = ("invalid", "float", "fixed", "int", "posit", "codebook")
 SCALINGS = ("none", "floor", "ceil", "even", "rceil", "hbfp", "absmax", "nvfp4", "nvfp4_ao", "recipe", "recipe_pow2",
             "muppet", "s2fp8", "reciprocal", "4over6", "4over6_mse", "nvfp4_clamp", "pairs", "hif4", "asymmetric",
-            "minmax", "tinygemm", "hqq", "ggml_1", "ggml_0", "eden", "ggml_1k", "ggml_0k")
+            "minmax", "tinygemm", "hqq", "ggml_1", "ggml_0", "eden", "ggml_1k", "ggml_0k", "absmean")
 ZERO_POINTS = (*SCALINGS[19:24], "ggml_1k")  # a block has a second number
 BLOCKS = ("run", "row", "tile", "channel", "tensor")
 

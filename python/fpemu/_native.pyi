@@ -50,6 +50,7 @@ class Format:
     target: float
     bound: float
     outer: int
+    correct: int
     block_length: int
     block_rows: int
     codebook_length: int

@@ -335,6 +335,8 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
         any = any || cut(p, i);
     if (needs_range(f) && any && !whole)
         return false;
+    if (FPEMU_CORRECTED(f) && f->block == FPEMU_BLOCK_TILE && p->axis > 0 && cut(p, p->axis - 1))
+        return false;
     switch (f->outer || FPEMU_CORRECTED(f) ? FPEMU_BLOCK_ROW : f->block) {
     case FPEMU_BLOCK_RUN: return at_blocks(p, p->axis, f->block_length);
     case FPEMU_BLOCK_ROW: return !cut(p, p->axis);

@@ -26,6 +26,10 @@ static const char *const specs[] = LIST(
     "mx(e4m3fn,block=4,scale=e4m3fn,search=-2..2,error=absolute)", "bfp(3,block=7,search=2..1/2,error=weighted)",
     "group(int4,8,search=20..13/20)", "group(uint4,4,scale=fp16,rule=reciprocal,search=-3..3)",
     "group(int(5),block=64x2,scale=e5m2,rule=reciprocal,search=8..16/8,error=absolute)",
+    "mx(e2m1,block=4,rule=even,correct=12)", "mx(e2m1,block=2x3,rule=rceil,target=7.25,correct=6)",
+    "mx(e4m3fn,block=5,correct=320)", "block(int4,block=3,scale=e8m0,rule=ceil,correct=6)",
+    "mx(e5m2,block=1x2,correct=4)", "group(int2,block=4,rule=absmean)", "group(int2,tensor,rule=absmean)",
+    "group(int4,block=3x5,scale=bf16,rule=absmean,target=2.6457513)", "group(e2m1,block=7,scale=e3m2,rule=absmean)",
     "codebook(nf4,16,scale=e8m0,search=1..-1)", "block(posit(6,1),block=5,scale=fp32,rule=absmax,search=9..11/10)",
     "nvfp4(block=4,search=-4..4)", "nvfp4(block=3x5,scale=ue5m3,rule=nvfp4-ao,search=255..-255,error=weighted)",
     "nvfp4(e3m2,block=5,rule=nvfp4-clamp,outer=row,search=6..4/4)",
@@ -217,6 +221,10 @@ int case_range(const block_case *c, fpemu_range *whole)
     double least = sign > 1 ? whole->amax / (double)(1 + below(&state, 5)) : 0;
     whole->max = sign % 2 ? whole->amax : least;
     whole->min = whole->max < whole->amax ? -whole->amax : 0 - least;
+    if (c->f.scaling == FPEMU_SCALING_ABSMEAN) { /* any sum */
+        whole->log2_low = lh_next(&state);
+        whole->log2_high = (int64_t)(lh_next(&state) >> below(&state, 64));
+    }
     return 1;
 }
 
@@ -483,7 +491,7 @@ int case_given(const block_case *c, fpemu_given *given)
         zeros[b] = below(&state, 9) ? zeros[b] : odd_zeros[below(&state, 6)];
     }
     const int takes = t->blocks <= MOST && rule != FPEMU_SCALING_NONE && rule != FPEMU_SCALING_S2FP8 &&
-                      rule != FPEMU_SCALING_PAIRS && rule != FPEMU_SCALING_HIF4 &&
+                      rule != FPEMU_SCALING_PAIRS && rule != FPEMU_SCALING_HIF4 && !(powers && f->correct) &&
                       !(rule >= FPEMU_SCALING_ASYMMETRIC && rule <= FPEMU_SCALING_GGML_0) &&
                       rule != FPEMU_SCALING_GGML_1K && rule != FPEMU_SCALING_GGML_0K;
     ref_free(t);
@@ -749,8 +757,9 @@ static fpemu_range tensor_range(const block_case *c, const ref_tensor *t)
 static void check_access(const block_case *c, const ref_tensor *t, const unsigned char *bytes, const uint64_t *value,
                          uint64_t *state)
 {
-    const int by_line = c->f.outer || FPEMU_CORRECTED(&c->f); /* a line is packed as one */
-    const uint64_t each = by_line ? (c->shape.length - 1) / c->f.block_length + 1 : 1;
+    const int by_line = c->f.outer || FPEMU_CORRECTED(&c->f); /* a line is packed as one, of tiles all of them */
+    const uint64_t down = c->f.block_rows && t->blocks ? (c->shape.rows - 1) / c->f.block_rows + 1 : 1;
+    const uint64_t each = by_line ? ((c->shape.length - 1) / c->f.block_length + 1) * down : 1;
     uint64_t first = below(state, t->blocks / each) * each, b, j, n = 0, at = 0, i;
     uint64_t count = (1 + below(state, (t->blocks - first) / each)) * each;
     uint64_t size = ref_packed_size(&c->f, t), width = c->carrier / 8;

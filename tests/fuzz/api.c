@@ -230,7 +230,7 @@ static int draw_blocked(draw *d, fpemu_format *f)
     } else if (status == FPEMU_OK && (flags >> 4 & 3) == 1) {
         f->target = (float)(f->max / 33 * (1 + (double)margin));
         f->bound = flags & 128 ? (float)margin : 0;
-        f->correct = rule == FPEMU_SCALING_EDEN ? (uint8_t)margin : 0;
+        f->correct = rule == FPEMU_SCALING_EDEN || rule == FPEMU_SCALING_EVEN ? (uint8_t)margin : 0;
         f->outer = flags & 128 && length % 2 ? FPEMU_OUTER_ROW : FPEMU_OUTER_TENSOR;
         status = fpemu_format_complete(f);
     } else if (status == FPEMU_OK && (flags >> 4 & 3) == 2) {

@@ -237,8 +237,9 @@ static uint64_t packed_bytes(const fpemu_format *f, const fpemu_shape *s, uint64
                         f->scaling == FPEMU_SCALING_NVFP4_AO ||
                         (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP) ||
                         f->scaling == FPEMU_SCALING_EDEN;
-    const uint32_t levels = f->scaling == FPEMU_SCALING_HIF4    ? 8 + 16
-                            : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
+    const uint32_t levels = f->scaling == FPEMU_SCALING_HIF4                 ? 8 + 16
+                            : f->scaling == FPEMU_SCALING_PAIRS              ? (f->block_length + 1) / 2
+                            : f->correct && f->scaling != FPEMU_SCALING_EDEN ? 8
                             : f->scaling >= FPEMU_SCALING_ASYMMETRIC && f->scaling <= FPEMU_SCALING_MINMAX ? f->bits
                             : f->scaling == FPEMU_SCALING_GGML_1K
                                 ? (uint32_t)f->scale_exponent_bits + f->scale_mantissa_bits + 13

@@ -130,6 +130,12 @@ static double saturate(unsigned carrier, double y)
     return isinf(y) ? copysign(end, y) : y;
 }
 
+/* x rounded to the carrier, saturating. */
+static double to_number(unsigned carrier, double x)
+{
+    return saturate(carrier, multiply(carrier, plain(x), plain(1)));
+}
+
 /* --------------------------------------------------------------------------------------------------- codebooks */
 
 static const float nf4[16] = LIST(
@@ -253,7 +259,7 @@ static int open_codebook(context *c)
 }
 
 /* What the second number of a block does, by rule. */
-enum { AFTER = 1, BEFORE, OFFSET };
+enum { AFTER = 1, BEFORE, OFFSET, MANTISSA };
 static const uint8_t orders[FPEMU_SCALING_COUNT] = {
     [FPEMU_SCALING_ASYMMETRIC] = AFTER, [FPEMU_SCALING_MINMAX] = AFTER,  [FPEMU_SCALING_HQQ] = BEFORE,
     [FPEMU_SCALING_TINYGEMM] = OFFSET,  [FPEMU_SCALING_GGML_1] = OFFSET, [FPEMU_SCALING_GGML_1K] = OFFSET};
@@ -577,6 +583,7 @@ static long headroom(double x, double bound)
 typedef struct extent {
     double amax, max, min;     /* of finite elements; max at least 0, min at most */
     double most, least, first; /* without that; the first of magnitude amax */
+    double mean;               /* of magnitudes, as absmean has it */
     int nonfinite, zero, any;
 } extent;
 
@@ -766,6 +773,12 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         break;
     case FPEMU_SCALING_ABSMAX:
     case FPEMU_SCALING_RECIPROCAL: value_scale(c, divide(carrier, amax, M), b); break;
+    case FPEMU_SCALING_ABSMEAN: {
+        const double least = carrier == 32 ? (double)1e-5f : 1e-5, target = c->f->target > 0 ? (double)c->f->target : 1;
+        b->down = inverse(carrier, divide(carrier, plain(fmax(x->mean, least)), plain(target)));
+        value_scale(c, divide(carrier, plain(1), plain(b->down)), b);
+        break;
+    }
     case FPEMU_SCALING_NVFP4:
         p = multiply(carrier, plain((double)tensor->multiplier), plain(divide(carrier, plain(1), M)));
         value_scale(c, multiply(carrier, amax, plain(p)), b);
@@ -897,11 +910,16 @@ static void tensor_scale(context *c, double largest, ref_tensor *t)
 static double scaled(unsigned carrier, const fpemu_format *f, const ref_tensor *tensor, const ref_block *b, double p)
 {
     const int twice = is_nvfp4(f);
+    double y;
     if (b->order)
         p = sum_of(carrier, p, -b->zero_point);
+    if (b->order == MANTISSA) {
+        y = isinf(p) ? p : saturate(carrier, multiply(carrier, plain(p), block_scale(b)));
+        return divide(carrier, plain(y), plain(b->add));
+    }
     if (isinf(p))
         return p * b->scale * (twice ? (double)tensor->decode : 1);
-    double y = multiply(carrier, plain(p), block_scale(b));
+    y = multiply(carrier, plain(p), block_scale(b));
     if (b->order == OFFSET)
         y = sum_of(carrier, y, b->add);
     if (twice)
@@ -914,12 +932,16 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     unsigned carrier = c->carrier;
     number s = block_scale(b);
     double e;
+    if (b->order == MANTISSA) {
+        e = multiply(carrier, plain(x), (number){b->add, -binade(s)});
+        return plain(e == 0 && x != 0 ? copysign(carrier == 32 ? 0x1p-149 : 0x1p-1074, x) : e);
+    }
     if (is_affine(c->f)) {
         e = orders[c->f->scaling] == OFFSET ? sum_of(carrier, x, -b->offset) : x;
         return plain(b->down == 0 ? divide(carrier, plain(e), s) : multiply(carrier, plain(e), plain(b->down)));
     }
-    const int inverts = c->f->scaling == FPEMU_SCALING_RECIPROCAL || c->f->scaling == FPEMU_SCALING_RECIPE ||
-                        c->f->scaling == FPEMU_SCALING_RECIPE_POW2;
+    const int inverts = c->f->scaling == FPEMU_SCALING_ABSMEAN || c->f->scaling == FPEMU_SCALING_RECIPROCAL ||
+                        c->f->scaling == FPEMU_SCALING_RECIPE || c->f->scaling == FPEMU_SCALING_RECIPE_POW2;
     if (c->given && inverts)
         return plain(multiply(carrier, plain(x), plain(inverse(carrier, b->scale))));
     switch (c->f->scaling) {
@@ -940,6 +962,7 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
         return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2: return plain(multiply(carrier, plain(x), plain(recipe_multiplier(c, extent_))));
+    case FPEMU_SCALING_ABSMEAN: return plain(multiply(carrier, plain(x), plain(b->down)));
     case FPEMU_SCALING_RECIPROCAL:
         if (b->down != 0)
             return plain(multiply(carrier, plain(x), plain(b->down)));
@@ -1030,9 +1053,23 @@ static int compat_element(context *c, const extent *block, double x, number t, u
 static void one_element(context *c, const ref_tensor *tensor, const ref_block *b, const extent *block, uint64_t index,
                         uint64_t bits, ref_element *e);
 
+/* The mean of n magnitudes whose sum is so many steps of 2^-46: the quotient of the sum, rounded to binary64, once more
+ * rounded to that and to the carrier. */
+static double mean_of(unsigned carrier, mpz_t steps, uint64_t n)
+{
+    mpz_t one;
+    mpz_init_set_ui(one, 1);
+    double mean = n ? divide(64, plain(round_rational(64, mpz_sgn(steps) < 0, steps, one, -46)), plain((double)n)) : 0;
+    mpz_clear(one);
+    return multiply(carrier, plain(mean), plain(1));
+}
+
 static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *b, const uint64_t *x)
 {
     extent e = {.zero = 1};
+    uint64_t finite = 0;
+    mpz_t steps, one;
+    mpz_inits(steps, one, (mpz_ptr)NULL);
     for (uint64_t j = 0; j < b->elements; j++) {
         double v = carrier_value(carrier, x[t->order[b->first + j]]);
         if (!isfinite(v)) {
@@ -1040,6 +1077,9 @@ static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *
             e.zero = 0;
             continue;
         }
+        finite++;
+        mpz_set_d(one, ldexp(fmin(fabs(v), 65536), 46)); /* cut */
+        mpz_add(steps, steps, one);
         e.zero &= v == 0;
         e.first = !e.any || fabs(v) > e.amax ? v : e.first;
         e.most = !e.any || v > e.most ? v : e.most;
@@ -1049,6 +1089,8 @@ static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *
         e.max = fmax(e.max, v);
         e.min = fmin(e.min, v);
     }
+    e.mean = mean_of(carrier, steps, finite);
+    mpz_clears(steps, one, (mpz_ptr)NULL);
     return e;
 }
 
@@ -1122,6 +1164,26 @@ static double correction_of(context *c, const ref_tensor *t, const ref_block *b,
     }
     const double found = divide(c->carrier, plain(total_of(c, squares, count)), plain(total_of(c, products, count)));
     return found > 0 && isfinite(found) ? found : 1;
+}
+
+/* Whether blocks share a mantissa, which is then the `correct`th part of a line, of tiles of the rows too. */
+static int shares_mantissa(const fpemu_format *f)
+{
+    return f->correct && f->scaling != FPEMU_SCALING_EDEN;
+}
+
+/* The eight bits of the mantissa of block b: doc/blocks.md, 2.12. */
+static unsigned mantissa_of(context *c, const ref_tensor *t, uint64_t b, const fpemu_shape *shape, const uint64_t *x)
+{
+    const uint64_t across = (shape->length - 1) / c->f->block_length + 1, N = c->f->block_rows, share = c->f->correct;
+    const uint64_t down = N ? (shape->rows - 1) / N + 1 : 1;
+    double A = 0;
+    for (uint64_t k = 0; k < t->blocks; k++)
+        if (k / across / down == b / across / down && k / across % down / share == b / across % down / share &&
+            k % across / share == b % across / share)
+            A = fmax(A, extent_of(c->carrier, t, &t->block[k], x).amax);
+    const double quotient = divide(32, plain(to_single(c->max)), plain(fmax(to_single(A), (double)1e-12f)));
+    return lh_float_bits((float)quotient) >> 15 & 255;
 }
 
 /* v, which binary64 holds or rounds innocuously, rounded to the carrier. */
@@ -1466,13 +1528,23 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         }
         extent e = extent_of(carrier, t, block, x);
         if (shape->whole && f->block == FPEMU_BLOCK_TENSOR) {
-            e.amax = shape->whole->amax;
-            e.max = shape->whole->max;
-            e.min = shape->whole->min;
+            e.amax = to_number(carrier, shape->whole->amax);
+            e.max = to_number(carrier, shape->whole->max);
+            e.min = to_number(carrier, shape->whole->min);
             e.nonfinite = shape->whole->nonfinite > 0;
+            mpz_t steps;
+            mpz_init_set_si(steps, shape->whole->log2_high);
+            mpz_mul_2exp(steps, steps, 64);
+            mpz_add_ui(steps, steps, shape->whole->log2_low);
+            e.mean = mean_of(carrier, steps, shape->whole->count - shape->whole->nonfinite);
+            mpz_clear(steps);
             e.zero = e.amax == 0 && !e.nonfinite;
         }
         block->zero = e.zero;
+        const unsigned fraction = shares_mantissa(f) ? mantissa_of(&c, t, b, shape, x) : 0;
+        const double mantissa = 1 + (double)fraction / 256;
+        if (shares_mantissa(f))
+            e.amax = saturate(carrier, multiply(carrier, plain(e.amax), plain(mantissa)));
         const int chooses = f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE,
                   tries = c.given ? 0 : 1 + abs(f->search_last - f->search_first) + chooses;
         const ref_block none = *block;
@@ -1493,6 +1565,11 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
                 e = own;
                 least = error;
             }
+        }
+        if (shares_mantissa(f) && !block->nan) {
+            block->order = MANTISSA;
+            block->add = mantissa;
+            block->code |= (uint64_t)fraction << scale_width(f);
         }
         if (f->scaling == FPEMU_SCALING_EDEN && !c.given && e.amax > 0 && !block->nan) {
             const uint64_t across = (shape->length - 1) / f->block_length + 1, along = b % across;
@@ -1619,6 +1696,7 @@ unsigned ref_scale_bytes(const fpemu_format *f)
                             : orders[f->scaling] == AFTER         ? f->bits
                             : f->scaling == FPEMU_SCALING_GGML_1K ? scale_width(f) + 12
                             : f->scaling == FPEMU_SCALING_GGML_0K ? 8
+                            : shares_mantissa(f)                  ? 8
                             : orders[f->scaling]                  ? scale_width(f)
                                                                   : 0;
     const unsigned bits = scale_width(f) + levels;
@@ -1700,7 +1778,9 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
         } else if (c.scale) {
             const uint64_t second = all >> scale_width(f);
             block.scale = carrier_value(64, judge_decode(c.scale, code));
-            block.order = orders[f->scaling];
+            block.order = shares_mantissa(f) ? MANTISSA : orders[f->scaling];
+            if (block.order == MANTISSA)
+                block.add = 1 + (double)(second & 255) / 256;
             if (orders[f->scaling] == OFFSET)
                 block.add = carrier_value(64, judge_decode(c.scale, second));
             if (f->scaling == FPEMU_SCALING_GGML_1K) {

@@ -46,6 +46,20 @@ static int is_nan_code(const fpemu_format *f, uint64_t code)
     return value != value;
 }
 
+/* The counters of a table that is a float's are the float's, but that all that is clipped counts as overflow. */
+static void try_counters(const char *spec, const fpemu_format *f, const fpemu_format *table, const fpemu_rounding *r,
+                         size_t n, const float *in)
+{
+    static float y[9 * 256 + 40];
+    fpemu_stats want = {0}, got = {0};
+    GIVES_OK(fpemu_quantize_f32(f, r, n, in, y, &want));
+    GIVES_OK(fpemu_quantize_f32(table, r, n, in, y, &got));
+    ck_assert_msg(got.nan == want.nan && got.infinite == want.infinite && got.clipped == want.clipped &&
+                      got.overflow == want.clipped && got.invalid == want.invalid && got.underflow == want.underflow &&
+                      got.inexact == want.inexact && same((float)got.max_error, (float)want.max_error),
+                  "%s mode %d policy %d, counters of %zu", spec, r->mode, r->overflow, n);
+}
+
 /* The values of a float's codes, as a table, round and encode as the float does, alone and in arrays: numbers in and
  * between values, around the middles and past the ends, but for bits of negative numbers, which mean the neighbour
  * above, and past the end of hif8, whose step there is another than the table has. */
@@ -53,6 +67,7 @@ static void try_codes(const char *spec, const fpemu_format *f, const fpemu_forma
 {
     enum { MOST = 9 * 256 + 40 };
     static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1e30, -1e30, 1e-30, -1e-30};
+    static const float far[] = {1e30f, 2e30f};
     static float in[MOST], want[MOST], got[MOST];
     static uint8_t codes[MOST];
     const uint32_t length = UINT32_C(1) << f->bits, n = 9 * length + 40;
@@ -74,6 +89,10 @@ static void try_codes(const char *spec, const fpemu_format *f, const fpemu_forma
             GIVES_OK(fpemu_quantize_f32(f, &r, n, in, want, NULL));
             GIVES_OK(fpemu_quantize_f32(table, &r, n, in, got, NULL));
             GIVES_OK(fpemu_encode_f32(table, &r, n, in, codes, NULL));
+            if (!FPEMU_MODE_DRAWS(mode) && !is_hif8) {
+                try_counters(spec, f, table, &r, n, in);
+                try_counters(spec, f, table, &r, 2, far);
+            }
             for (uint32_t i = 0; i < n; i++) {
                 if ((FPEMU_MODE_DRAWS(mode) && in[i] < 0) ||
                     (is_hif8 && in[i] - in[i] == 0 && fabs((double)in[i]) > f->max))

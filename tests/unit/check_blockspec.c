@@ -173,7 +173,7 @@ START_TEST(combinations)
                                         "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
                                         "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp", "pairs",
                                         "hif4",   "asymmetric", "minmax",   "tinygemm",   "hqq",         "ggml-1",
-                                        "ggml-0", "eden",       "ggml-1k",  "ggml-0k"};
+                                        "ggml-0", "eden",       "ggml-1k",  "ggml-0k",    "absmean"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -298,6 +298,7 @@ START_TEST(named)
         ROW("q5_k", "uint(5)", "fp16", GGML_1K, 0, RUN, 0, 32, 5.5),
         ROW("q6_k", "int(6)", "fp16", GGML_0K, 0, RUN, 0, 16, 6.5625),
         ROW("group(uint4,64,rule=asymmetric)", "uint4", "fp32", ASYMMETRIC, 0, RUN, 0, 64, 4.5625),
+        ROW("group(int2,tensor,rule=absmean)", "int2:symmetric", "fp32", ABSMEAN, 0, TENSOR, 0, 0, 0),
         ROW("group(int4,16,scale=e4m3fn,rule=reciprocal)", "int4:symmetric", "e4m3fn", RECIPROCAL, 0, RUN, 0, 16, 0),
         ROW("codebook(dynamic8)", "table(dynamic8)", "fp32", ABSMAX, 0, RUN, 0, 256, 0),
         ROW("codebook(udynamic4,2048)", "table(udynamic4)", "fp32", ABSMAX, 0, RUN, 0, 2048, 0),

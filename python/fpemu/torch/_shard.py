@@ -61,8 +61,9 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
         return
     for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
         length = scale_length(format, d, axis) or all_of_it
-        # Blocks of a line share corrections, a super-block's numbers or a scale.
-        if (format.scaling_rule in TOGETHER or format.outer) and d == axis:
+        # Blocks of a line, and of tiles of its neighbours, share corrections, a super-block's numbers or a scale.
+        tiles = format.correct and block_of(format) == "tile" and d == axis - 1
+        if tiles or ((format.scaling_rule in TOGETHER or format.outer or format.correct) and d == axis):
             length = all_of_it
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):

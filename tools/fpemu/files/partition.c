@@ -132,7 +132,9 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
         a.shape = shape_of(t, format, (unsigned)from_start);
     fpemu_format pieces = *format;
     const bool corrected = FPEMU_CORRECTED(format);
-    if (format->outer || corrected) /* lines are taken whole */
+    if (corrected && format->block == FPEMU_BLOCK_TILE) /* all rows are taken together */
+        pieces.block_rows = UINT32_MAX;
+    else if (format->outer || corrected) /* lines are taken whole */
         pieces.block = FPEMU_BLOCK_ROW;
     a.needs_range = partition_needs_range(format);
     a.as_vector = false;

@@ -72,7 +72,7 @@ const char *describe_rule(const fpemu_format *format)
                                         "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
                                         "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp", "pairs",
                                         "hif4",   "asymmetric", "minmax",   "tinygemm",   "hqq",         "ggml-1",
-                                        "ggml-0", "eden",       "ggml-1k",  "ggml-0k"};
+                                        "ggml-0", "eden",       "ggml-1k",  "ggml-0k",    "absmean"};
     return names[format->scaling < sizeof names / sizeof *names ? format->scaling : 0];
 }
 
@@ -176,7 +176,7 @@ void describe_json(json_t *object, const fpemu_format *format)
         jsonout_set(object, "bound", jsonout_real((double)format->bound));
     if (format->outer)
         jsonout_set(object, "outer", jsonout_text("row"));
-    if (format->scaling == FPEMU_SCALING_EDEN)
+    if (FPEMU_CORRECTED(format))
         jsonout_set(object, "correct",
                     jsonout_integer((format->correct ? format->correct : 8) * (int64_t)format->block_length));
     if (describe_search(search, format))
