@@ -67,7 +67,7 @@ def gpt_oss(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
     tensors = load_file(case + ".safetensors")
     for name, want in wanted.items():
         blocks, scales = tensors[name + "_blocks"], tensors[name + "_scales"]
-        assert blocks.dtype == scales.dtype == np.uint8 and blocks.shape == (*scales.shape, 16) and (scales != 255).all()
+        assert blocks.dtype == scales.dtype == np.uint8 and blocks.shape == (*scales.shape, 16)
         values = np.stack([E2M1[blocks & 15], E2M1[blocks >> 4]], axis=-1).reshape(*scales.shape, 32)
         values = (values * np.exp2(scales.astype(np.float64) - 127)[..., None]).astype(np.float32).reshape(want.shape)
         assert np.array_equal(values.view(np.uint32), want.view(np.uint32)), (spec, name)
@@ -115,7 +115,6 @@ def compressed_tensors(spec: str, case: str, wanted: "dict[str, np.ndarray]") ->
         else:
             inside = np.abs(want) < 2.0**127
             assert np.array_equal(got[inside], want[inside].astype(np.float64)), (spec, name)
-    print("judged by compressed-tensors")
 
 
 def deepseek(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
@@ -133,7 +132,6 @@ def deepseek(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
         whole = torch.nn.functional.pad(loaded[name].float(), (0, -columns % 128, 0, -rows % 128))
         got = Fp8Dequantize(None)._dequantize_one(whole, scale, torch.float32)[:rows, :columns].numpy()
         assert np.array_equal(got, want), (spec, name)
-    print("judged by transformers")
 
 
 def torchao(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
@@ -152,7 +150,6 @@ def torchao(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
             assert np.allclose(got, want, rtol=2.0**-22, atol=0), (spec, name)
         else:
             assert np.array_equal(got, want), (spec, name)
-    print("judged by torchao")
 
 
 # ------------------------------------------------------------------------------------------- what packages write
@@ -165,7 +162,6 @@ def compressed_tensors_cases(torch, source):
 
     for case, method, dtype, said in (
         ("fp8-tensor", "float-quantized", torch.float32, {"type": "float", "num_bits": 8, "strategy": "tensor"}),
-        ("fp8-row", "float-quantized", torch.bfloat16, {"type": "float", "num_bits": 8, "strategy": "channel"}),
         (
             "fp8-block",
             "float-quantized",
@@ -207,7 +203,6 @@ def torchao_cases(torch, source):
     from torchao.quantization import Float8Tensor, Int8Tensor, IntxUnpackedToInt8Tensor, MappingType, PerRow, PerTensor
 
     for case, tensor in (
-        ("fp8-row", Float8Tensor.from_hp(source.bfloat16(), granularity=PerRow())),
         ("fp8-tensor", Float8Tensor.from_hp(source, granularity=PerTensor())),
         ("int8-row", Int8Tensor.from_hp(source.bfloat16(), PerRow())),
         (
@@ -241,7 +236,6 @@ def deepseek_cases(torch, source):
     fp4 = torch.from_numpy(np.random.default_rng(5).integers(-128, 128, (40, 96), np.int8))
     power = torch.from_numpy(np.random.default_rng(6).integers(90, 150, (40, 6)).astype(np.uint8))
     for case, names, one, factor in (
-        ("fp8", ("weight", "weight_scale_inv"), codes, scale),
         ("fp8-bf16", ("weight", "weight_scale_inv"), codes, scale.bfloat16()),
         ("fp4", ("weight", "scale"), fp4, power.view(torch.float8_e8m0fnu)),
     ):
