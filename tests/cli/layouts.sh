@@ -17,31 +17,31 @@ header = b'{"m.big":{"dtype":"F32","shape":[293,2048],"data_offsets":[0,2400256]
 header += b" " * (-len(header) % 8)
 open("in.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + big + wide)
 END
-for spec in mxfp4 mxfp8 nvfp4; do
-    some='--tensors m.*'
-    [ $spec != nvfp4 ] || some='--tensors m.big' # whose values are F32, if computed from F32
-    gives '' quantize $spec in.safetensors -o wanted.safetensors --dtype F32 $some
-    for software in compressed-tensors torchao gpt-oss; do
-        [ $spec = mxfp4 ] || [ $software != gpt-oss ] || continue
-        gives '' pack $spec in.safetensors -o out.safetensors --layout $software $some
-        gives '' unpack out.safetensors -o back.safetensors
-        same back.safetensors wanted.safetensors
-        gives '' quantize fp32 out.safetensors -o again.safetensors --tensors m.big
-        [ $spec = nvfp4 ] || gives '' quantize fp32 out.safetensors -o again.safetensors
-        same again.safetensors wanted.safetensors
-        "$FPEMU" unpack --list out.safetensors >table || failed 'unpack --list'
-        holds "$(tr -s ' ' <table | sed -n 's/^m.big F32 293x2048 [0-9]* //p')" = "$spec, as $software"
-        "$FPEMU" compare out.safetensors fp32 bf16 --json $some >json || failed compare
-        python_checks json 't = j["tensors"]
-assert t[0]["name"] == "m.big" and {a["dtype"] for a in t} == {sys.argv[2]}, t' $spec
-    done
-done
+while read -r software spec; do
+    some='--tensors m.big' # whose values are F32, if computed from F32
+    [ "${spec#mx}" = "$spec" ] || some='--tensors m.*'
+    gives '' quantize "$spec" in.safetensors -o wanted.safetensors --dtype F32 $some
+    gives '' pack "$spec" in.safetensors -o out.safetensors --layout "$software" $some
+    gives '' unpack out.safetensors -o back.safetensors
+    same back.safetensors wanted.safetensors
+done <<'END'
+torchao mxfp8
+torchao nvfp4
+compressed-tensors nvfp4
+ModelOpt nvfp4
+ModelOpt group(e4m3fn,tensor)
+DeepSeek group(e4m3fn,128x128)
+compressed-tensors group(e4m3fn,row)
+compressed-tensors group(int8,tensor,rule=asymmetric)
+compressed-tensors group(int4,32,rule=asymmetric)
+gpt-oss mxfp4
+END
+"$FPEMU" unpack --list out.safetensors >table || failed 'unpack --list'
+holds "$(tr -s ' ' <table | sed -n 's/^m.big F32 293x2048 [0-9]* //p')" = 'mxfp4, as gpt-oss'
+"$FPEMU" compare out.safetensors fp32 bf16 --json >json || failed compare
+python_checks json 't = j["tensors"]
+assert t[0]["name"] == "m.big" and {a["dtype"] for a in t} == {"mxfp4"}, t'
 gives '' quantize mxfp4 out.safetensors -o /dev/null --axis 0
-gives '' pack nvfp4 in.safetensors -o out.safetensors --layout ModelOpt --tensors m.big --config c.json
-gives '' unpack out.safetensors -o back.safetensors
-same back.safetensors wanted.safetensors
-python_checks c.json 'assert j["quantization_config"]["quant_algo"] == "NVFP4", j'
-rm c.json
 
 # Parts that do not belong together are refused
 python3 - <<'END' || failed 'no file'
@@ -128,12 +128,23 @@ fails 1 'two tensors of one name' pack mxfp4 model -o sharded --layout compresse
 holds ! -e sharded
 
 fails 2 'none of: compressed-tensors' pack mxfp4 in.safetensors -o no.safetensors --layout gguf
-fails 2 'gpt-oss has no layout for nvfp4' pack nvfp4 in.safetensors -o no.safetensors --layout gpt-oss
-fails 2 'has no layout for mx(e2m1,block=16)' pack 'mx(e2m1,block=16)' in.safetensors -o no.safetensors --layout torchao
-fails 2 'has no layout for mx(e2m1,correct=64)' pack 'mx(e2m1,correct=64)' in.safetensors -o no.safetensors \
-    --layout compressed-tensors
-fails 2 'has no layout for nvfp4(rule=nvfp4-ao)' pack 'nvfp4(rule=nvfp4-ao)' in.safetensors -o no.safetensors \
-    --layout compressed-tensors
+fails 2 'ModelOpt has one format for all tensors' pack nvfp4 in.safetensors -o no.safetensors --layout ModelOpt \
+    --map 'm.big=group(e4m3fn,tensor)'
+while read -r software spec words; do
+    fails "${words%% *}" "${words#* }" pack "$spec" in.safetensors -o no.safetensors --layout "$software"
+done <<'END'
+DeepSeek group(e4m3fn,64x64) 2 DeepSeek has no layout for group(e4m3fn,64x64); it has: group(e4m3fn,128x128)
+compressed-tensors group(int4,row,bf16) 2 has no layout for group(int4,row,bf16); it has: mxfp8
+compressed-tensors group(int4,64) 1 m.wide cannot be kept as compressed-tensors has it: its rows are no whole groups
+compressed-tensors group(int4,1) 1 its groups no whole bytes
+DeepSeek mx(e4m3fn,128x128) 1 does not end in 'weight'
+gpt-oss nvfp4 2 gpt-oss has no layout for nvfp4; it has: mxfp4
+torchao mx(e2m1,block=16) 2 has no layout for mx(e2m1,block=16)
+compressed-tensors mx(e2m1,correct=64) 2 has no layout for mx(e2m1,correct=64)
+compressed-tensors nvfp4(rule=nvfp4-ao) 2 has no layout for nvfp4(rule=nvfp4-ao)
+END
+fails 1 'it is no matrix' pack 'group(int4,row)' names.safetensors -o no.safetensors --layout compressed-tensors \
+    --tensors b
 fails 2 '--config is for --layout' pack mxfp4 in.safetensors -o no.safetensors --config c.json
 fails 2 "--config: './no.safetensors' is the file of -o" pack mxfp4 in.safetensors -o no.safetensors \
     --layout compressed-tensors --config ./no.safetensors
@@ -141,8 +152,6 @@ fails 2 "--config '/dev/stdout': the report goes there" pack mxfp4 in.safetensor
     --layout compressed-tensors --config /dev/stdout --report
 fails 2 "--config '/dev/stdout': the tensors go there" pack mxfp4 in.safetensors -o /dev/stdout \
     --layout compressed-tensors --config /dev/stdout
-fails 2 "--config: 'in.safetensors' is the input" pack mxfp4 in.safetensors -o no.safetensors \
-    --layout compressed-tensors --config in.safetensors
 fails 2 'says it all' pack mxfp4 in.safetensors -o no.safetensors --config c.json --layout torchao
 fails 2 'another kind' pack mxfp4 in.safetensors -o no.fpk --layout torchao
 fails 1 'its blocks run along the last axis' pack mxfp4 in.safetensors -o no.safetensors --layout torchao --axis 0 \
@@ -159,28 +168,49 @@ fails 1 'no word behind the last dot' pack mxfp4 dot.safetensors -o no.safetenso
 "$FPEMU" sample weights -o in.npy --size 64 || failed sample
 fails 1 'with names' pack mxfp4 in.npy -o no.safetensors --layout gpt-oss
 fails 1 'rows are no whole blocks of 32' pack mxfp4 odd.safetensors -o no.safetensors --layout gpt-oss
-gives '' pack nvfp4 odd.safetensors -o odd.out --layout torchao
 holds ! -e no.safetensors
 holds ! -e c.json
 
-# By a decoder in numpy, and by compressed-tensors and torchao where they are
+# As other programs read it; and the rule that made it
 python3 -c 'import ml_dtypes, numpy, safetensors.numpy' >/dev/null 2>&1 \
     || { echo 'not all: no numpy, safetensors and ml_dtypes'; finish; }
 python3 "$here/layouts_judge.py" write || failed 'no file'
-checks=
-for spec in mxfp4 mxfp8 nvfp4; do
-    gives '' quantize $spec in.safetensors -o wanted-$spec.safetensors --min-dims 2 --dtype F32
-    for software in compressed-tensors torchao gpt-oss; do
-        [ $spec = mxfp4 ] || [ $software != gpt-oss ] || continue
-        name=$software-$spec config=
-        [ $software = torchao ] || config="--config $name.json"
-        gives '' pack $spec in.safetensors -o $name.safetensors --layout $software --min-dims 2 $config
-        gives '' unpack $name.safetensors -o back.safetensors
-        same back.safetensors wanted-$spec.safetensors
-        checks="$checks $software:$spec"
-    done
-done
-OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" check $checks 2>judged || failed "$(tail -3 judged)"
+checks='' case=0
+while read -r software spec rule; do
+    case=$((case + 1)) some='--min-dims 2' config=
+    [ -z "$rule" ] || some="$some --tensors *.weight"
+    [ "$software" = torchao ] || config="--config $case.json"
+    gives '' quantize "$spec" in.safetensors -o $case-wanted.safetensors --dtype F32 $some
+    gives '' pack "$spec" in.safetensors -o $case.safetensors --layout "$software" $some $config
+    gives '' unpack $case.safetensors -o back.safetensors
+    same back.safetensors $case-wanted.safetensors
+    "$FPEMU" judge $case.safetensors --against in.safetensors >table || failed judge
+    grep -q "as .*$software" table || failed "$software: $(cat table)"
+    grep -qF "made by  ${rule:-$spec}" table || failed "$software, $spec: $(cat table)"
+    checks="$checks $case:$software:$spec"
+done <<'END'
+compressed-tensors mxfp4
+compressed-tensors mxfp8
+compressed-tensors nvfp4
+gpt-oss mxfp4
+torchao mxfp4
+torchao mxfp8
+torchao nvfp4
+compressed-tensors group(e4m3fn,tensor) group(e4m3fn,block=tensor)
+compressed-tensors group(e4m3fn,row) group(e4m3fn,block=row)
+compressed-tensors group(e4m3fn,128x128) group(e4m3fn,block=128x128)
+compressed-tensors group(int8,tensor) group(fixed(8,0),block=tensor,target=127)
+compressed-tensors group(fixed(8,0),row,target=127.5) group(fixed(8,0),block=row,target=127.5)
+compressed-tensors group(int8,row,rule=asymmetric) group(int8,block=row,rule=asymmetric)
+compressed-tensors group(int8,32) group(fixed(8,0),block=32,target=127)
+compressed-tensors group(int4,row,rule=asymmetric) group(int4,block=row,rule=asymmetric)
+compressed-tensors group(int4,32,rule=minmax) group(int4,block=32,rule=minmax)
+DeepSeek group(e4m3fn,128x128) group(e4m3fn,block=128x128)
+DeepSeek mx(e4m3fn,128x128,rule=rceil) mx(e4m3fn,block=128x128,rule=rceil)
+ModelOpt group(e4m3fn,tensor) group(e4m3fn,block=tensor)
+END
+OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" check $checks >judged 2>&1 || failed "$(tail -3 judged)"
+grep '^without' judged
 
 # The rule that made codes and scales, with the tensors before and without; random rows tell all rules apart
 for rule in mxfp4 'mx(e2m1,rule=ceil)' 'mx(e2m1,rule=even)' 'mx(e2m1,rule=rceil)' nvfp4 'nvfp4(rule=4over6)'; do
@@ -281,8 +311,6 @@ part-0 not .*rule=asymmetric); 1 values differ, the first of element 17:
 part-1 not .*rule=asymmetric); 1 scales differ, the first of block 17:
 part-2 not .*rule=asymmetric); 1 zero points differ, the first of block 17:
 END
-"$FPEMU" judge times.safetensors >table || failed judge
-grep -q 'fits     group(int4,block=row,rule=asymmetric)$' table || failed "$(cat table)"
 
 # Quark's words by config.json, bytes with zero points, floats of 6 bits, and of 4 with E5M3; in GPTQ's a plain order of
 # columns is none
@@ -331,8 +359,6 @@ for name, index in ("in-order", np.arange(64) // 32), ("shuffled", g.permutation
 # Codes and scales that are a rule's but for one thing
 x = g.standard_normal((64, 32)).astype(np.float32)
 save_file({"l.w": x}, "x.safetensors")
-s = np.maximum(x.min(1) / -8, x.max(1) / np.float32(7)).astype(np.float32)
-save_file({"l.w": np.rint(x / s[:, None]).astype(np.int8), "l.w_scale": s}, "unclipped.safetensors")
 b = x.astype(ml_dtypes.bfloat16)
 save_file({"l.w": b}, "b.safetensors")
 lo, hi = np.minimum(b.min(1), 0), np.maximum(b.max(1), 0)
@@ -367,7 +393,6 @@ while read -r case source words; do
 done <<'END'
 signed x mxfp4$
 bare x mxfp4, zeros without signs$
-unclipped x group(fixed(4,0),block=row,target=8), scales by the larger of most/(target-1) and -least/target$
 short b group(int4,block=row,scale=bf16,rule=asymmetric), codes by x/s, only those for the scales rounded to their type$
 END
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The layouts of other software, read by a decoder of their own in numpy and, where they are there, by that software.
+"""The layouts of other software, read in numpy or, where it is there, by that software.
 
 layouts_judge.py write                             in.safetensors: a small model
-layouts_judge.py check SOFTWARE:SPEC...            the tensors of SOFTWARE-SPEC.safetensors have the values in
-                                                   wanted-SPEC.safetensors
+layouts_judge.py check CASE:SOFTWARE:SPEC...       the tensors of CASE.safetensors have the values in
+                                                   CASE-wanted.safetensors
 layouts_judge.py packages                          files that packages make, CASE.safetensors, with the values that
                                                    they have of them, CASE-wanted.npz, and the matrix that was given,
                                                    CASE-source.safetensors; prints the cases
@@ -29,7 +29,7 @@ NAMES = ["model.layers.0.q_proj.weight", "model.layers.0.mlp.experts.gate_up_pro
 
 def write() -> None:
     rng = np.random.default_rng(3)
-    weight = rng.standard_normal((16, 96)) * np.exp2(rng.integers(-20, 20, (16, 1)))
+    weight = rng.standard_normal((140, 192)) * np.exp2(rng.integers(-20, 20, (140, 1)))
     weight[3] = 0
     save_file(
         {
@@ -44,91 +44,70 @@ def write() -> None:
     )
 
 
-def parts_of(software: str, name: str) -> "tuple[str, str, str]":
-    if software == "gpt-oss":
-        return name + "_blocks", name + "_scales", ""
-    if software == "torchao":
-        module, word = name.rsplit(".", 1)
-        return f"{module}._{word}_qdata", f"{module}._{word}_scale", f"{module}._{word}_per_tensor_scale"
-    return name + "_packed", name + "_scale", name + "_global_scale"
-
-
-def decode(software: str, spec: str, tensors: "dict[str, np.ndarray]", name: str) -> np.ndarray:
-    """The values, exact in binary64 and then rounded once; 1/u of compressed-tensors is a binary32 number as well."""
-    elements_name, scales_name, global_name = parts_of(software, name)
-    if software == "compressed-tensors" and spec == "mxfp8":
-        elements_name = name
-    elements, scales = tensors[elements_name], tensors[scales_name]
-    if spec == "mxfp8":
-        assert elements.dtype == ml_dtypes.float8_e4m3fn
-        values = elements.astype(np.float64)
-    else:
-        assert elements.dtype == np.uint8
-        if software == "gpt-oss":
-            assert elements.shape[-2:] == (scales.shape[-1], 16)
-            elements = elements.reshape(*scales.shape[:-1], -1)
-        values = np.stack([E2M1[elements & 15], E2M1[elements >> 4]], axis=-1).reshape(*elements.shape[:-1], -1)
-        values = values.astype(np.float64)
-    if spec == "nvfp4":
-        assert scales.dtype == ml_dtypes.float8_e4m3fn
-        factor = scales.astype(np.float64)
-    else:
-        assert scales.dtype == (ml_dtypes.float8_e8m0fnu if software == "torchao" else np.uint8), scales.dtype
-        codes = scales.view(np.uint8)
-        assert (codes != 255).all()
-        factor = np.exp2(codes.astype(np.float64) - 127)
-    values = values * np.repeat(factor, values.shape[-1] // factor.shape[-1], axis=-1)
-    if spec == "nvfp4":
-        whole = tensors[global_name]
-        assert whole.dtype == np.float32 and whole.shape == (() if software == "torchao" else (1,))
-        values = values * float(whole if software == "torchao" else np.float32(1) / whole[0])
-    return values.astype(np.float32)
-
-
 def check(*cases: str) -> None:
-    for case in cases:
-        check_one(*case.split(":"))
+    readers = {
+        "compressed-tensors": compressed_tensors,
+        "DeepSeek": deepseek,
+        "gpt-oss": gpt_oss,
+        "ModelOpt": modelopt,
+        "torchao": torchao,
+    }
+    given = load_file("in.safetensors")
+    for case, software, spec in (c.split(":", 2) for c in cases):
+        tensors, wanted = load_file(case + ".safetensors"), load_file(case + "-wanted.safetensors")
+        for name in ("model.norm.weight", "b.ids"):
+            assert np.array_equal(tensors[name], given[name]), name
+        try:
+            readers[software](spec, case, {n: wanted[n] for n in NAMES if wanted[n].dtype == np.float32})
+        except ImportError as error:
+            print(f"without {software}: {error}", file=sys.stderr)
 
 
-def check_one(software: str, spec: str) -> None:
-    path = f"{software}-{spec}.safetensors"
-    tensors, wanted, given = load_file(path), load_file(f"wanted-{spec}.safetensors"), load_file("in.safetensors")
-    chosen = [n for n in NAMES if n in wanted]
-    for name in ("model.norm.weight", "b.ids"):
-        assert np.array_equal(tensors[name], given[name]), name
-    for name in chosen:
-        values, want = decode(software, spec, tensors, name), wanted[name]
-        assert values.shape == want.shape and want.dtype == np.float32, name
+def gpt_oss(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
+    tensors = load_file(case + ".safetensors")
+    for name, want in wanted.items():
+        blocks, scales = tensors[name + "_blocks"], tensors[name + "_scales"]
+        assert blocks.dtype == scales.dtype == np.uint8 and blocks.shape == (*scales.shape, 16)
+        values = np.stack([E2M1[blocks & 15], E2M1[blocks >> 4]], axis=-1).reshape(*scales.shape, 32)
+        values = (values * np.exp2(scales.astype(np.float64) - 127)[..., None]).astype(np.float32).reshape(want.shape)
         assert np.array_equal(values.view(np.uint32), want.view(np.uint32)), (spec, name)
-    with_package = {"compressed-tensors": compressed_tensors, "torchao": torchao}.get(software)
-    if with_package is not None:
-        with_package(spec, path, {n: wanted[n] for n in chosen}, tensors)
 
 
-def compressed_tensors(spec: str, path: str, wanted: "dict[str, np.ndarray]", tensors: "dict[str, np.ndarray]") -> None:
-    """By the decompressors of compressed-tensors, with the configuration that fpemu wrote."""
-    try:
-        import torch
-        from compressed_tensors.compressors.base import BaseCompressor
-        from compressed_tensors.quantization import QuantizationConfig
-        from safetensors.torch import load_file as load_torch
-    except ImportError:
-        return
-    with open(f"compressed-tensors-{spec}.json") as f:
+def said_of(case: str) -> dict:
+    with open(case + ".json") as f:
         said = json.load(f)["quantization_config"]
-    with safe_open(path, "np") as f:
+    with safe_open(case + ".safetensors", "np") as f:
         assert json.loads(f.metadata()["quantization_config"]) == said and f.metadata()["format"] == "pt"
-    config = QuantizationConfig.model_validate(said)
+    return said
+
+
+def modelopt(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
+    tensors = load_file(case + ".safetensors")
+    assert said_of(case)["quant_algo"] == "FP8"
+    for name, want in wanted.items():
+        assert tensors[name + "_scale"].shape == ()
+        assert np.array_equal(tensors[name].astype(np.float32) * tensors[name + "_scale"], want), (spec, name)
+
+
+def compressed_tensors(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
+    """By the decompressors of compressed-tensors, with the configuration that fpemu wrote."""
+    import torch
+    from compressed_tensors.compressors.base import BaseCompressor
+    from compressed_tensors.quantization import QuantizationConfig
+    from safetensors.torch import load_file as load_torch
+
+    config = QuantizationConfig.model_validate(said_of(case))
     (scheme,) = config.config_groups.values()
     assert set(scheme.targets) == {n.rsplit(".", 1)[0] for n in wanted} and "model.norm" in config.ignore
     compressor = BaseCompressor.get_value_from_registry(config.format)
-    assert compressor.can_compress(torch.nn.Linear, scheme)
-    loaded = load_torch(path)
+    assert spec.startswith("group") or compressor.can_compress(torch.nn.Linear, scheme), spec
+    loaded = load_torch(case + ".safetensors")
     for name, want in wanted.items():
         if not name.endswith(".weight"):
             continue
         module = name[: -len("weight")]
         state = {k[len(module) :]: v for k, v in loaded.items() if k.startswith(module)}
+        assert set(state) == set(compressor.compression_param_names(scheme)), (spec, set(state))
         got = compressor.decompress(state, scheme)["weight"].float().numpy().astype(np.float64)
         # MXFP4, MXFP8: it computes in bfloat16, which holds these values; NVFP4 in bfloat16 or float32 with roundings
         if spec == "nvfp4":
@@ -136,20 +115,34 @@ def compressed_tensors(spec: str, path: str, wanted: "dict[str, np.ndarray]", te
         else:
             inside = np.abs(want) < 2.0**127
             assert np.array_equal(got[inside], want[inside].astype(np.float64)), (spec, name)
-    print("judged by compressed-tensors")
 
 
-def torchao(spec: str, path: str, wanted: "dict[str, np.ndarray]", tensors: "dict[str, np.ndarray]") -> None:
+def deepseek(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
+    """By transformers, for which blocks are made whole: it has no short ones."""
+    import torch
+    from safetensors.torch import load_file as load_torch
+    from transformers.integrations.finegrained_fp8 import Fp8Dequantize
+    from transformers.utils.quantization_config import FineGrainedFP8Config
+
+    config, loaded = FineGrainedFP8Config.from_dict(said_of(case)), load_torch(case + ".safetensors")
+    assert config.weight_block_size == [128, 128] and "model.norm" in config.modules_to_not_convert
+    for name, want in wanted.items():
+        rows, columns = want.shape
+        scale = loaded[name[: -len("weight")] + "scale" if config.scale_fmt == "ue8m0" else name + "_scale_inv"]
+        whole = torch.nn.functional.pad(loaded[name].float(), (0, -columns % 128, 0, -rows % 128))
+        got = Fp8Dequantize(None)._dequantize_one(whole, scale, torch.float32)[:rows, :columns].numpy()
+        assert np.array_equal(got, want), (spec, name)
+
+
+def torchao(spec: str, case: str, wanted: "dict[str, np.ndarray]") -> None:
     """By torchao, which makes its tensors of the file and dequantises them."""
-    try:
-        import torch
-        from safetensors.torch import load_file as load_torch
-        from torchao.prototype.safetensors.safetensors_support import unflatten_tensor_state_dict
-    except ImportError:
-        return
-    with safe_open(path, "np") as f:
+    import torch
+    from safetensors.torch import load_file as load_torch
+    from torchao.prototype.safetensors.safetensors_support import unflatten_tensor_state_dict
+
+    with safe_open(case + ".safetensors", "np") as f:
         metadata = f.metadata()
-    state, left = unflatten_tensor_state_dict(load_torch(path), metadata)
+    state, left = unflatten_tensor_state_dict(load_torch(case + ".safetensors"), metadata)
     assert not left, sorted(left)
     for name, want in wanted.items():
         got = state[name].dequantize(torch.float32).numpy()
@@ -157,7 +150,6 @@ def torchao(spec: str, path: str, wanted: "dict[str, np.ndarray]", tensors: "dic
             assert np.allclose(got, want, rtol=2.0**-22, atol=0), (spec, name)
         else:
             assert np.array_equal(got, want), (spec, name)
-    print("judged by torchao")
 
 
 # ------------------------------------------------------------------------------------------- what packages write
@@ -170,7 +162,6 @@ def compressed_tensors_cases(torch, source):
 
     for case, method, dtype, said in (
         ("fp8-tensor", "float-quantized", torch.float32, {"type": "float", "num_bits": 8, "strategy": "tensor"}),
-        ("fp8-row", "float-quantized", torch.bfloat16, {"type": "float", "num_bits": 8, "strategy": "channel"}),
         (
             "fp8-block",
             "float-quantized",
@@ -212,7 +203,6 @@ def torchao_cases(torch, source):
     from torchao.quantization import Float8Tensor, Int8Tensor, IntxUnpackedToInt8Tensor, MappingType, PerRow, PerTensor
 
     for case, tensor in (
-        ("fp8-row", Float8Tensor.from_hp(source.bfloat16(), granularity=PerRow())),
         ("fp8-tensor", Float8Tensor.from_hp(source, granularity=PerTensor())),
         ("int8-row", Int8Tensor.from_hp(source.bfloat16(), PerRow())),
         (
@@ -246,7 +236,6 @@ def deepseek_cases(torch, source):
     fp4 = torch.from_numpy(np.random.default_rng(5).integers(-128, 128, (40, 96), np.int8))
     power = torch.from_numpy(np.random.default_rng(6).integers(90, 150, (40, 6)).astype(np.uint8))
     for case, names, one, factor in (
-        ("fp8", ("weight", "weight_scale_inv"), codes, scale),
         ("fp8-bf16", ("weight", "weight_scale_inv"), codes, scale.bfloat16()),
         ("fp4", ("weight", "scale"), fp4, power.view(torch.float8_e8m0fnu)),
     ):

@@ -206,7 +206,6 @@ x=a.safetensors\u0000 y=a.safetensors z=b.safetensors => no JSON
 x=a.safetensors x=b.safetensors => no JSON: duplicate
 {"weight_map":{"x":1}} => no name of a file
 {"weight_map":{}} => no weight_map
-{"weight_map":[]} => no weight_map
 {"metadata":1,"weight_map":{"x":"a.safetensors"}} => no weight_map
 [] => no weight_map
 {"weight_map": => no JSON

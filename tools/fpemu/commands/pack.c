@@ -41,8 +41,9 @@ static const char help[] =
     "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
     "                        -2, ... (default: -1, or that of the plan)\n"
     "      --layout SOFTWARE  a safetensors file as other software loads it instead: MXFP8, MXFP4 and\n"
-    "                        NVFP4 of compressed-tensors and torchao, MXFP4 of gpt-oss, NVFP4 of\n"
-    "                        ModelOpt\n"
+    "                        NVFP4 of compressed-tensors and torchao, FP8, int8 and int4 of\n"
+    "                        compressed-tensors, FP8 of DeepSeek, NVFP4 and FP8 of ModelOpt, MXFP4 of\n"
+    "                        gpt-oss\n"
     "      --config FILE     with --layout: what config.json has to say of it, as JSON of its own\n"
     "      --force           write into a directory that is there and not empty\n"
     "      --report          print what happened, a row for each tensor\n"
@@ -74,6 +75,7 @@ typedef struct job {
     file in;
     container_entry *entry; /* of each tensor */
     const layout **layout;  /* the same, with `software`; NULL: it is copied */
+    struct layout *made;    /* where some of them lie */
     fpemu_stats *stats, total;
     loss_signs *signs; /* of each tensor, of the elements that were counted */
     uint64_t *lost;    /* NaN that became numbers, of each tensor */
@@ -160,6 +162,7 @@ static void plan_entries(job *j)
             cli_check(fpemu_packed_layout(&f->format, &shape, &layout), f->spec);
             to->bytes = layout.bytes;
             check_layout(j, t, layout_of(j, i), to->axis);
+            to->bytes = layout_of(j, i) != NULL ? layout_bytes(layout_of(j, i), t) : to->bytes;
         } else {
             check_layout(j, t, NULL, -1);
         }
@@ -252,7 +255,10 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         report_want(&j->stats[i], format);
     walk w = walk_begin(&j->in, i, !binary64, binary64, a.unit, a.period);
     bytes_out to = {.out = out};
-    unsigned char *bytes = NULL;
+    const layout *const matrix = layout_of(j, i) != NULL && layout_of(j, i)->matrix != NULL ? layout_of(j, i) : NULL;
+    const size_t tail_size = matrix != NULL ? (size_t)layout_tail_bytes(matrix, t) : 0;
+    unsigned char *bytes = NULL, *tail = cli_allocate(tail_size, 1);
+    uint64_t blocks = 0;
     size_t room = 0;
     while (walk_next(&w)) {
         const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
@@ -283,7 +289,13 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
             const unsigned char *global = layout_of(j, i) != NULL ? layout_global(layout_of(j, i), bytes) : NULL;
             put(&to, global != NULL ? global : bytes, global != NULL ? 4 : (size_t)l.tensor_bytes);
         }
-        put(&to, bytes + l.scales_offset, once ? 0 : (size_t)(l.elements_offset - l.scales_offset));
+        size_t scales = (size_t)(l.elements_offset - l.scales_offset);
+        if (matrix != NULL)
+            scales = layout_arrange(matrix, t, &l, &shape, blocks, bytes, tail);
+        if (matrix != NULL && scales == 0)
+            cli_fail("out of memory");
+        blocks += once ? 0 : l.blocks;
+        put(&to, bytes + l.scales_offset, once ? 0 : scales);
         put_elements(&to, bytes + l.elements_offset, (size_t)(l.bytes - l.elements_offset));
         j->lost[i] += drops_nan ? count_nan(&w) : 0;
         progress_advance(&j->bar, w.count);
@@ -292,6 +304,8 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     free(bytes);
     if (to.waiting != NULL)
         put_waiting(&to);
+    put(&to, tail, tail_size);
+    free(tail);
     j->all_lost += j->lost[i];
     return to.crc;
 }
@@ -349,10 +363,8 @@ static char *print_index(const job *j)
     uint64_t total = 0;
     json_t *weight_map = j->software != NULL ? layout_weight_map(m, j->layout, &twice) : NULL;
     check_made(j, j->software == NULL || weight_map != NULL, twice);
-    for (size_t i = 0; i < m->count; i++) {
-        const layout *l = layout_of(j, i);
-        total += l != NULL ? layout_bytes(l, j->entry[i].bytes) : j->entry[i].bytes;
-    }
+    for (size_t i = 0; i < m->count; i++)
+        total += j->entry[i].bytes;
     char *index = m->index != NULL ? shards_print_index(m, kind_of(j), total, weight_map) : NULL;
     check_made(j, m->index == NULL || index != NULL, NULL);
     json_decref(weight_map);
@@ -513,13 +525,20 @@ static void refuse_tables(const job *j)
 /* The layout of each tensor that is chosen. */
 static void find_layouts(job *j)
 {
+    const layout *first = NULL;
     j->layout = cli_allocate(j->in.model.count, sizeof *j->layout);
+    j->made = cli_allocate(j->assigned.formats + 1, sizeof *j->made);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             const assignment_format *f = assignment_of(&j->assigned, i);
-            j->layout[i] = layout_find(j->software, &f->format);
-            if (j->layout[i] == NULL)
-                cli_usage("--layout: %s has no layout for %s; they are: " LAYOUT_FORMATS, j->software, f->spec);
+            j->layout[i] = layout_find(j->software, &f->format, j->made);
+            if (j->layout[i] == NULL) {
+                cli_usage("--layout: %s has no layout for %s; it has: %s", j->software, f->spec,
+                          layout_formats(j->software));
+            }
+            first = first != NULL ? first : j->layout[i];
+            if (j->layout[i] != first && layout_one_format(j->software))
+                cli_usage("--layout: %s has one format for all tensors, and %s is another", j->software, f->spec);
         }
     }
     if (file_is_array(&j->in))
@@ -531,7 +550,7 @@ static void check_software(const job *j)
 {
     if (j->software == NULL && j->config != NULL)
         cli_usage("--config is for --layout");
-    if (j->software != NULL && !layout_is_known(j->software))
+    if (j->software != NULL && layout_formats(j->software) == NULL)
         cli_usage("--layout: '%s' is none of: " LAYOUT_NAMES, j->software);
     if (j->config != NULL && !layout_has_config(j->software))
         cli_usage("--config: %s asks for nothing in config.json: the file says it all", j->software);
@@ -632,6 +651,7 @@ int cmd_pack(int argc, char **argv)
     file_close(&j.in);
     free(j.entry);
     free(j.layout);
+    free(j.made);
     free(j.stats);
     free(j.signs);
     free(j.lost);

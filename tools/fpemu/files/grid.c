@@ -238,6 +238,10 @@ static bool is(const tensor *t, const char *types)
     return at != NULL && length > 0 && (at == types || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' ');
 }
 
+const grid_names grid_scaled = {"", "_scale", "_zero_point", NULL}, grid_inverse = {"", "_scale_inv", NULL, NULL},
+                 grid_module = {"weight", "scale", NULL, NULL},
+                 grid_words = {"_packed", "_scale", "_zero_point", "_shape"};
+
 static const char floats[] = "F32 F16 BF16", small_floats[] = "F8_E4M3 F8_E5M2 F8_E4M3FNUZ F8_E5M2FNUZ";
 
 static void numbers(grid_numbers *n, const tensor *t)
@@ -384,8 +388,10 @@ static void code_small(search *s)
 static bool find_deepseek(search *s)
 {
     const tensor *e = s->e, *scale = NULL;
-    if (ends_in(s, "") && (scale = take(s, "_scale_inv")) == NULL && ends_in(s, "weight"))
-        scale = take(s, "scale");
+    if (ends_in(s, grid_inverse.codes) && (scale = take(s, grid_inverse.scale)) == NULL &&
+        ends_in(s, grid_module.codes)) {
+        scale = take(s, grid_module.scale);
+    }
     s->g->software = "DeepSeek";
     const bool fp4 = is(e, "I8") && is(scale, "F8_E8M0");
     if (scale == NULL || !(is(e, small_floats) || fp4))
@@ -433,8 +439,8 @@ static bool find_scaled(search *s)
 {
     const tensor *scale, *zero, *e = s->e;
     const bool u8 = is(e, "U8"), f4 = is(e, "F4"), i8 = is(e, "I8");
-    if (!ends_in(s, "") || !(u8 || f4 || i8 || is(e, small_floats)) || (scale = take(s, "_scale")) == NULL ||
-        beside(s, "_scale_2") != NULL) {
+    if (!ends_in(s, grid_scaled.codes) || !(u8 || f4 || i8 || is(e, small_floats)) ||
+        (scale = take(s, grid_scaled.scale)) == NULL || beside(s, "_scale_2") != NULL) {
         return false;
     }
     const bool packed = u8 && is(scale, "U8");
@@ -456,7 +462,7 @@ static bool find_scaled(search *s)
         return false;
     if (packed)
         decode_all(s, s->g->scale_spec, 8, s->g->scale.value);
-    zero = take(s, "_zero_point");
+    zero = take(s, grid_scaled.zero);
     if (zero == NULL)
         return !u8 || packed || lacks(s, "a zero point, U8, for each scale");
     if (!is(zero, u8 ? "U8" : "I8 F32 F16 BF16") || zero->count != scale->count)
@@ -540,11 +546,11 @@ static bool find_words(search *s)
 {
     const tensor *scale, *shape, *zero, *order, *e = s->e;
     unsigned char bytes[16];
-    if (!ends_in(s, "_packed") || !is(e, "I32") || (scale = take(s, "_scale")) == NULL)
+    if (!ends_in(s, grid_words.codes) || !is(e, "I32") || (scale = take(s, grid_words.scale)) == NULL)
         return false;
     s->g->software = "compressed-tensors";
-    if ((shape = take(s, "_shape")) == NULL || !is(shape, "I64 I32") || shape->count != 2 || e->dimensions != 2 ||
-        !is(scale, floats)) {
+    if ((shape = take(s, grid_words.shape)) == NULL || !is(shape, "I64 I32") || shape->count != 2 ||
+        e->dimensions != 2 || !is(scale, floats)) {
         return lacks(s, "X_shape, two numbers, and scales of F32, F16 or BF16");
     }
     const int size = (int)(shape->bytes / 2);
@@ -561,7 +567,7 @@ static bool find_words(search *s)
     integers(s, bits, -(1 << bits) / 2);
     if (!shape_is(s, e, columns, 4 * words) || !scales_fit(s, scale))
         return false;
-    if ((zero = take(s, "_zero_point")) != NULL) {
+    if ((zero = take(s, grid_words.zero)) != NULL) {
         if (!is(zero, "I32") || zero->count != (s->g->scales[0] * bits + 31) / 32 * s->g->scales[1])
             return lacks(s, "zero points as words, one for each scale");
         s->g->zero_code = (grid_codes){GRID_WORDS, true, 0, zero->place, 4 * s->g->scales[1], 0, {0}};

@@ -49,6 +49,14 @@ typedef struct grid {
     const dtype *result;             /* NULL: binary32 */
 } grid;
 
+/* What the parts of a tensor are called behind its name, or behind its module, where codes have a word of their own: as
+ * they are read, and as layout.c writes them. NULL: there is no such part. */
+typedef struct grid_names {
+    const char *codes, *scale, *zero, *shape;
+} grid_names;
+
+extern const grid_names grid_scaled, grid_words, grid_inverse, grid_module;
+
 /* The tensor of a name; NULL: there is none that could be a part. */
 typedef const tensor *grid_look_up(const void *directory, const char *name);
 

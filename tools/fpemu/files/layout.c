@@ -9,7 +9,6 @@
 
 #include "common/byte_order.h"
 #include "common/safetensors.h"
-#include "files/grid.h"
 #include "files/json_header.h"
 #include "files/safetensors.h"
 #include "files/shards.h"
@@ -17,30 +16,57 @@
 
 static const layout layouts[] = {
     {"compressed-tensors", "mxfp4", 32, 4, "_packed", "U8", "_scale", "U8", NULL, false, false, false, false,
-     "mxfp4-pack-quantized"},
+     .method = "mxfp4-pack-quantized"},
     {"compressed-tensors", "nvfp4", 16, 4, "_packed", "U8", "_scale", "F8_E4M3", "_global_scale", true, true, false,
-     false, "nvfp4-pack-quantized"},
+     false, .method = "nvfp4-pack-quantized"},
     {"compressed-tensors", "mxfp8", 32, 8, "", "F8_E4M3", "_scale", "U8", NULL, false, false, false, false,
-     "mxfp8-quantized"},
-    {"gpt-oss", "mxfp4", 32, 4, "_blocks", "U8", "_scales", "U8", NULL, false, false, true, false, "mxfp4"},
-    {"ModelOpt", "nvfp4", 16, 4, "", "U8", "_scale", "F8_E4M3", "_scale_2", false, false, false, false, "NVFP4"},
-    {"torchao", "mxfp4", 32, 4, "_qdata", "U8", "_scale", "F8_E8M0", NULL, false, false, false, true, "MXTensor"},
-    {"torchao", "mxfp8", 32, 8, "_qdata", "F8_E4M3", "_scale", "F8_E8M0", NULL, false, false, false, true, "MXTensor"},
+     .method = "mxfp8-quantized"},
+    {"gpt-oss", "mxfp4", 32, 4, "_blocks", "U8", "_scales", "U8", NULL, false, false, true, false, .method = "mxfp4"},
+    {"ModelOpt", "nvfp4", 16, 4, "", "U8", "_scale", "F8_E4M3", "_scale_2", false, false, false, false,
+     .method = "NVFP4"},
+    {"torchao", "mxfp4", 32, 4, "_qdata", "U8", "_scale", "F8_E8M0", NULL, false, false, false, true,
+     .method = "MXTensor"},
+    {"torchao", "mxfp8", 32, 8, "_qdata", "F8_E4M3", "_scale", "F8_E8M0", NULL, false, false, false, true,
+     .method = "MXTensor"},
     {"torchao", "nvfp4", 16, 4, "_qdata", "U8", "_scale", "F8_E4M3", "_per_tensor_scale", false, false, false, true,
-     "NVFP4Tensor"},
+     .method = "NVFP4Tensor"},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
+#define BLOCKS(kind) (1u << FPEMU_BLOCK_##kind)
+static const layout_matrix matrices[] = {
+    {"compressed-tensors", "e4m3fn", BLOCKS(TENSOR) | BLOCKS(ROW) | BLOCKS(TILE), "fp32", &grid_scaled, "F8_E4M3",
+     "F32", NULL, false, "float-quantized"},
+    {"compressed-tensors", "int8", BLOCKS(TENSOR) | BLOCKS(ROW), "fp32", &grid_scaled, "I8", "F32", "I8", false,
+     "int-quantized"},
+    {"compressed-tensors", "int8", BLOCKS(RUN), "fp32", &grid_words, "I32", "F32", "I32", false, "pack-quantized"},
+    {"compressed-tensors", "int4", BLOCKS(ROW) | BLOCKS(RUN), "fp32", &grid_words, "I32", "F32", "I32", false,
+     "pack-quantized"},
+    {"DeepSeek", "e4m3fn", BLOCKS(TILE), "fp32", &grid_inverse, "F8_E4M3", "F32", NULL, false, "float"},
+    {"DeepSeek", "e4m3fn", BLOCKS(TILE), "e8m0", &grid_module, "F8_E4M3", "F8_E8M0", NULL, false, "ue8m0"},
+    {"ModelOpt", "e4m3fn", BLOCKS(TENSOR), "fp32", &grid_scaled, "F8_E4M3", "F32", NULL, true, "FP8"},
+};
+enum { MATRICES = sizeof matrices / sizeof *matrices, TILE = 128 };
+
 /* ---------------------------------------------------------------------------------------------------- names */
+
+/* Whether parts have names behind the module, not behind the tensor. */
+static bool of_module(const layout *l)
+{
+    return l->matrix != NULL && l->matrix->names == &grid_module;
+}
 
 /* The name of a part, to be freed; NULL when memory runs out. */
 static char *part_name(const layout *l, const char *name, const char *suffix)
 {
     const char *dot = l->underscore ? strrchr(name, '.') : NULL;
     const size_t before = dot != NULL ? (size_t)(dot - name) + 1 : 0, size = strlen(name) + strlen(suffix) + 2;
+    const size_t stem = strlen(name) - (of_module(l) ? strlen(l->elements) : 0);
     char *text = malloc(size);
-    if (text != NULL)
-        snprintf(text, size, "%.*s%s%s%s", (int)before, name, dot != NULL ? "_" : "", name + before, suffix);
+    if (text != NULL) {
+        snprintf(text, size, "%.*s%s%.*s%s", (int)before, name, dot != NULL ? "_" : "", (int)(stem - before),
+                 name + before, suffix);
+    }
     return text;
 }
 
@@ -391,15 +417,73 @@ static bool loses_quotient(const fpemu_format *f)
            f->scaling == FPEMU_SCALING_EDEN;
 }
 
-bool layout_is_known(const char *software)
+const char *layout_formats(const char *software)
 {
-    unsigned k = 0;
-    while (k < LAYOUTS && strcmp(layouts[k].software, software) != 0)
-        k++;
-    return k < LAYOUTS;
+    static const struct {
+        const char *software, *formats;
+    } known[] = {
+        {"compressed-tensors", "mxfp8, mxfp4, nvfp4; group(e4m3fn,tensor), row or 128x128; group(int8,tensor), row or "
+                               "K, group(int4,row) or K, with rule=asymmetric too; scales fp32"},
+        {"DeepSeek", "group(e4m3fn,128x128), mx(e4m3fn,128x128)"},
+        {"gpt-oss", "mxfp4"},
+        {"ModelOpt", "nvfp4, group(e4m3fn,tensor)"},
+        {"torchao", "mxfp8, mxfp4, nvfp4"},
+    };
+    for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(known[k].software, software) == 0)
+            return known[k].formats;
+    return NULL;
 }
 
-const layout *layout_find(const char *software, const fpemu_format *format)
+/* Whether a rule has values code times scale, or code less zero point. */
+static bool multiplies(const fpemu_format *f)
+{
+    return (f->scaling >= FPEMU_SCALING_FLOOR && f->scaling <= FPEMU_SCALING_ABSMAX) ||
+           f->scaling == FPEMU_SCALING_RECIPE || f->scaling == FPEMU_SCALING_RECIPE_POW2 ||
+           f->scaling == FPEMU_SCALING_RECIPROCAL || f->scaling == FPEMU_SCALING_ASYMMETRIC ||
+           f->scaling == FPEMU_SCALING_MINMAX;
+}
+
+/* Whether codes are those of the layout's element: integers, fixed or affine, as two's complements. */
+static bool same_codes(const fpemu_format *a, const fpemu_format *b)
+{
+    const bool whole = a->kind == FPEMU_KIND_FIXED ? a->fraction_bits == 0
+                                                   : a->kind == FPEMU_KIND_INT && a->scale == 1 && a->zero_point == 0;
+    return b->kind == FPEMU_KIND_INT ? whole && a->is_signed && a->bits == b->bits : fpemu_format_equal(a, b) != 0;
+}
+
+static bool matrix_fits(const layout_matrix *x, const fpemu_format *f)
+{
+    fpemu_format element, scale, own, own_scale;
+    return multiplies(f) && (x->blocks >> f->block & 1) != 0 && !f->scale_power &&
+           (f->block != FPEMU_BLOCK_TILE || (f->block_rows == TILE && f->block_length == TILE)) &&
+           fpemu_format_element(f, &element) == FPEMU_OK && fpemu_format_scale(f, &scale) == FPEMU_OK &&
+           fpemu_format_parse(x->element, &own, NULL) == FPEMU_OK &&
+           fpemu_format_parse(x->scale, &own_scale, NULL) == FPEMU_OK && same_codes(&element, &own) &&
+           fpemu_format_equal(&scale, &own_scale);
+}
+
+static const layout *find_matrix(const char *software, const fpemu_format *f, layout *made)
+{
+    unsigned k = 0;
+    while (k < MATRICES && (strcmp(matrices[k].software, software) != 0 || !matrix_fits(&matrices[k], f)))
+        k++;
+    if (k == MATRICES)
+        return NULL;
+    const layout_matrix *x = &matrices[k];
+    const bool zeros = f->scaling == FPEMU_SCALING_ASYMMETRIC || f->scaling == FPEMU_SCALING_MINMAX;
+    layout *l = made;
+    while (l->software != NULL &&
+           (l->matrix != x || l->kind != f->block || l->block != f->block_length || l->zeros != zeros))
+        l++;
+    *l = (layout){.software = software, .spec = x->element, .block = f->block_length, .bits = f->bits};
+    l->elements = x->names->codes, l->elements_type = x->elements_type;
+    l->scales = x->names->scale, l->scales_type = x->scales_type;
+    l->method = x->method, l->matrix = x, l->kind = (fpemu_block)f->block, l->zeros = zeros;
+    return l;
+}
+
+const layout *layout_find(const char *software, const fpemu_format *format, layout *made)
 {
     for (unsigned k = 0; k < LAYOUTS; k++) {
         fpemu_format own;
@@ -408,7 +492,7 @@ const layout *layout_find(const char *software, const fpemu_format *format)
             return &layouts[k];
         }
     }
-    return NULL;
+    return find_matrix(software, format, made);
 }
 
 static const char *objection_to_name(bool underscore, const tensor *t)
@@ -421,10 +505,26 @@ const char *layout_objection_to_copy(const char *software, const tensor *t)
     return objection_to_name(!layout_has_config(software), t);
 }
 
+static const char *objection_to_matrix(const layout *l, const tensor *t)
+{
+    const size_t length = strlen(t->name), word = of_module(l) ? strlen(l->elements) : 0;
+    if (t->dimensions != 2)
+        return "it is no matrix";
+    if (l->kind == FPEMU_BLOCK_RUN && t->extent[1] % l->block != 0)
+        return "its rows are no whole groups";
+    if (l->matrix->names->shape != NULL && (t->extent[1] * l->bits % 32 != 0 || (l->block * l->bits) % 8 != 0))
+        return "its rows are no whole words of 32 bits, or its groups no whole bytes";
+    return word > 0 && (length < word || strcmp(t->name + length - word, l->elements) != 0)
+               ? "its name does not end in 'weight'"
+               : NULL;
+}
+
 const char *layout_objection(const layout *l, const tensor *t)
 {
     if (t->dimensions == 0 || t->count == 0)
         return "it has no blocks";
+    if (l->matrix != NULL)
+        return t->name[0] == '\0' ? "it has no name" : objection_to_matrix(l, t);
     if (t->extent[t->dimensions - 1] % l->block != 0)
         return l->block == 16 ? "its rows are no whole blocks of 16" : "its rows are no whole blocks of 32";
     const char *dot = l->underscore ? strrchr(t->name, '.') : NULL; /* whole_name() wants a word behind it */
@@ -436,6 +536,152 @@ const char *layout_objection(const layout *l, const tensor *t)
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8])
 {
     return l->global == NULL ? NULL : l->global_divides ? tensor_bytes : tensor_bytes + 4;
+}
+
+/* A tensor of the file. */
+typedef struct part {
+    const char *suffix, *type;
+    unsigned dimensions;
+    uint64_t extent[MODEL_MOST_DIMENSIONS + 1], bytes;
+} part;
+
+enum { PARTS = 5, TAIL = 3 }; /* number of the whole tensor, scales, elements; zero points, shape: those are the tail */
+
+static uint64_t parts_up(uint64_t n, uint64_t d)
+{
+    return n / d + (n % d != 0);
+}
+
+/* Rows of scales, and scales of a row. */
+static void count_scales(const layout *l, const tensor *t, uint64_t count[2])
+{
+    count[0] = l->kind == FPEMU_BLOCK_TENSOR ? 1
+               : l->kind == FPEMU_BLOCK_TILE ? parts_up(t->extent[0], TILE)
+                                             : t->extent[0];
+    count[1] = l->kind == FPEMU_BLOCK_TILE || l->kind == FPEMU_BLOCK_RUN ? parts_up(t->extent[1], l->block) : 1;
+}
+
+static void list_matrix(const layout *l, const tensor *t, part p[PARTS])
+{
+    const grid_names *names = l->matrix->names;
+    const bool words = names->shape != NULL;
+    part *scales = &p[1], *zeros = &p[3], *shape = &p[4];
+    if (words)
+        p[2].extent[1] = t->extent[1] * l->bits / 32;
+    count_scales(l, t, scales->extent);
+    scales->bytes = scales->extent[0] * scales->extent[1] * (strcmp(l->scales_type, "F32") == 0 ? 4 : 1);
+    if (l->kind == FPEMU_BLOCK_TENSOR)
+        scales->dimensions = l->matrix->bare ? 0 : 1;
+    if (l->zeros) {
+        *zeros = *scales;
+        zeros->suffix = names->zero, zeros->type = l->matrix->zeros_type;
+        zeros->extent[0] = words ? parts_up(scales->extent[0] * l->bits, 32) : scales->extent[0];
+        zeros->bytes = zeros->extent[0] * zeros->extent[1] * (words ? 4 : 1);
+    }
+    if (words)
+        *shape = (part){names->shape, "I64", 1, {2}, 16};
+}
+
+/* The parts of a tensor in the order in which they lie in the file; without a suffix: there is no such. */
+static void list_parts(const layout *l, const tensor *t, part p[PARTS])
+{
+    const unsigned last = t->dimensions - 1;
+    const part none = {.type = NULL};
+    for (int k = 0; k < PARTS; k++)
+        p[k] = none;
+    if (l->global != NULL)
+        p[0] = (part){l->global, "F32", l->global_is_array, {1}, 4};
+    for (int k = 1; k <= 2; k++) {
+        p[k].dimensions = t->dimensions;
+        memcpy(p[k].extent, t->extent, t->dimensions * sizeof *t->extent);
+    }
+    p[1].suffix = l->scales, p[1].type = l->scales_type;
+    p[2].suffix = l->elements, p[2].type = l->elements_type;
+    p[2].bytes = t->count * l->bits / 8;
+    if (l->matrix != NULL) {
+        list_matrix(l, t, p);
+        return;
+    }
+    p[1].extent[last] /= l->block;
+    p[1].bytes = t->count / l->block;
+    p[2].extent[last] /= l->split ? l->block : 8 / l->bits;
+    if (l->split)
+        p[2].extent[p[2].dimensions++] = l->block * l->bits / 8;
+}
+
+static uint64_t bytes_from(const layout *l, const tensor *t, int first)
+{
+    part p[PARTS];
+    uint64_t bytes = 0;
+    list_parts(l, t, p);
+    for (int k = first; k < PARTS; k++)
+        bytes += p[k].bytes;
+    return bytes;
+}
+
+uint64_t layout_bytes(const layout *l, const tensor *t)
+{
+    return bytes_from(l, t, 0);
+}
+
+uint64_t layout_tail_bytes(const layout *l, const tensor *t)
+{
+    return bytes_from(l, t, TAIL);
+}
+
+/* Integers of words have the sign bit the other way round: they count from the least. */
+static void flip_signs(const layout *l, unsigned char *codes, uint64_t bytes)
+{
+    for (uint64_t i = 0; l->matrix->names->shape != NULL && i < bytes; i++)
+        codes[i] ^= l->bits == 4 ? 0x88 : 0x80;
+}
+
+/* Block after block to row after row. */
+static bool spread_tiles(const fpemu_shape *shape, unsigned char *elements)
+{
+    unsigned char *strip = malloc((size_t)(TILE * shape->length));
+    for (uint64_t row = 0; strip != NULL && row < shape->rows; row += TILE) {
+        const uint64_t rows = shape->rows - row < TILE ? shape->rows - row : TILE;
+        unsigned char *to = elements + row * shape->length;
+        const unsigned char *from = memcpy(strip, to, (size_t)(rows * shape->length));
+        for (uint64_t column = 0; column < shape->length; column += TILE) {
+            const size_t width = shape->length - column < TILE ? (size_t)(shape->length - column) : TILE;
+            for (uint64_t r = 0; r < rows; r++, from += width)
+                memcpy(to + r * shape->length + column, from, width);
+        }
+    }
+    free(strip);
+    return strip != NULL;
+}
+
+/* Words go down the rows. */
+static void store_zero(const layout *l, uint64_t block, uint64_t blocks, unsigned code, unsigned char *tail)
+{
+    const uint64_t row = block / blocks, bit = row * l->bits;
+    if (l->matrix->names->shape == NULL) {
+        tail[block] = (unsigned char)code;
+    } else {
+        code ^= 1u << (l->bits - 1);
+        tail[(bit / 32 * blocks + block % blocks) * 4 + bit % 32 / 8] |= (unsigned char)(code << bit % 8);
+    }
+}
+
+size_t layout_arrange(const layout *l, const tensor *t, const fpemu_layout *packed, const fpemu_shape *shape,
+                      uint64_t block, unsigned char *bytes, unsigned char *tail)
+{
+    const size_t size = l->zeros ? 4 : (size_t)packed->scale_bytes;
+    unsigned char *scales = bytes + packed->scales_offset, *elements = bytes + packed->elements_offset;
+    const uint64_t step = packed->scale_bytes, end = layout_tail_bytes(l, t);
+    uint64_t count[2];
+    count_scales(l, t, count);
+    for (uint64_t k = 0; l->zeros && k < packed->blocks; k++) {
+        store_zero(l, block + k, count[1], scales[k * step + 4] & ((1u << l->bits) - 1), tail);
+        memmove(scales + k * size, scales + k * step, size);
+    }
+    flip_signs(l, elements, packed->bytes - packed->elements_offset);
+    for (int i = 0; l->matrix->names->shape != NULL && i < 2; i++)
+        bytes_store(tail + end - 16 + 8 * i, 8, t->extent[i]);
+    return l->kind == FPEMU_BLOCK_TILE && !spread_tiles(shape, elements) ? 0 : size * (size_t)packed->blocks;
 }
 
 /* A header that is being made; once it is not good, it stays so. */
@@ -470,27 +716,17 @@ static void add_part(print *p, const layout *l, const tensor *t, const char *suf
     free(name);
 }
 
-/* The shape with the last extent divided. */
-static json_t *shape_of(const tensor *t, uint64_t divisor)
+static void add_parts(print *p, const layout *l, const tensor *t)
 {
-    json_t *shape = json_header_shape(t);
-    json_array_set_new(shape, t->dimensions - 1, json_integer((json_int_t)(t->extent[t->dimensions - 1] / divisor)));
-    return shape;
-}
-
-static void add_blocks(print *p, const layout *l, const tensor *t)
-{
-    const uint64_t blocks = t->count / l->block;
-    json_t *elements = shape_of(t, l->split ? l->block : 8 / l->bits), *global = json_array();
-    if (l->split)
-        json_array_append_new(elements, json_integer(l->block * l->bits / 8));
-    if (l->global_is_array)
-        json_array_append_new(global, json_integer(1));
-    if (l->global != NULL)
-        add_part(p, l, t, l->global, "F32", json_incref(global), 4);
-    json_decref(global);
-    add_part(p, l, t, l->scales, l->scales_type, shape_of(t, l->block), blocks);
-    add_part(p, l, t, l->elements, l->elements_type, elements, t->count * l->bits / 8);
+    part parts[PARTS];
+    list_parts(l, t, parts);
+    for (const part *a = parts; a < parts + PARTS; a++) {
+        json_t *shape = a->suffix != NULL ? json_array() : NULL;
+        for (unsigned i = 0; shape != NULL && i < a->dimensions; i++)
+            json_array_append_new(shape, json_integer((json_int_t)a->extent[i]));
+        if (a->suffix != NULL)
+            add_part(p, l, t, a->suffix, a->type, shape, a->bytes);
+    }
 }
 
 /* What torchao wants to know of each tensor. */
@@ -564,7 +800,7 @@ unsigned char *layout_print(const model *m, size_t first, size_t count, json_t *
     for (size_t i = first; i < first + count && p.good; i++) {
         const tensor *t = &m->tensor[i];
         if (of[i] != NULL)
-            add_blocks(&p, of[i], t);
+            add_parts(&p, of[i], t);
         else
             add(&p, t, t->name, t->type_text, json_header_shape(t), t->bytes);
     }
@@ -575,11 +811,6 @@ unsigned char *layout_print(const model *m, size_t first, size_t count, json_t *
     return bytes;
 }
 
-uint64_t layout_bytes(const layout *l, uint64_t packed)
-{
-    return l->global != NULL ? packed - 4 : packed; /* one number of the whole tensor, of two */
-}
-
 /* Where a name lies; none may lie in two places. */
 static bool place_name(json_t *map, const char *name, const char *file)
 {
@@ -588,11 +819,12 @@ static bool place_name(json_t *map, const char *name, const char *file)
 
 static bool place_parts(json_t *map, const layout *l, const tensor *t, const char *file)
 {
-    const char *const suffix[] = {l->elements, l->scales, l->global};
+    part parts[PARTS];
     bool good = true;
-    for (int k = 0; k < 3 && good; k++) {
-        char *name = suffix[k] != NULL ? part_name(l, t->name, suffix[k]) : NULL;
-        good = suffix[k] == NULL || place_name(map, name, file);
+    list_parts(l, t, parts);
+    for (int k = 0; k < PARTS && good; k++) {
+        char *name = parts[k].suffix != NULL ? part_name(l, t->name, parts[k].suffix) : NULL;
+        good = parts[k].suffix == NULL || place_name(map, name, file);
         free(name);
     }
     return good;
@@ -615,6 +847,11 @@ json_t *layout_weight_map(const model *m, const layout *const *of, const char **
 }
 
 /* -------------------------------------------------------------------------------------------- configuration */
+
+bool layout_one_format(const char *software)
+{
+    return strcmp(software, "ModelOpt") == 0 || strcmp(software, "DeepSeek") == 0;
+}
 
 bool layout_has_config(const char *software)
 {
@@ -641,10 +878,23 @@ static json_t *modules(const model *m, const layout *const *of, const layout *wh
 /* One of the groups of compressed-tensors: modules whose weights have one format. */
 static json_t *group_of(const model *m, const layout *const *of, const layout *l)
 {
-    json_t *weights =
-        json_pack("{s:i, s:s, s:b, s:b, s:s, s:i, s:s}", "num_bits", (int)l->bits, "type", "float", "symmetric", 1,
-                  "dynamic", 0, "strategy", l->global != NULL ? "tensor_group" : "group", "group_size", (int)l->block,
-                  "scale_dtype", l->global != NULL ? "torch.float8_e4m3fn" : "torch.uint8");
+    const bool whole = l->matrix != NULL && strcmp(l->scales_type, "F32") == 0;
+    const char *strategy = l->global != NULL               ? "tensor_group"
+                           : !whole                        ? "group"
+                           : l->kind == FPEMU_BLOCK_TENSOR ? "tensor"
+                           : l->kind == FPEMU_BLOCK_TILE   ? "block"
+                           : l->kind == FPEMU_BLOCK_RUN    ? "group"
+                                                           : "channel";
+    json_t *weights = json_pack("{s:i, s:s, s:b, s:b, s:s}", "num_bits", (int)l->bits, "type",
+                                strcmp(l->spec, "int8") == 0 || strcmp(l->spec, "int4") == 0 ? "int" : "float",
+                                "symmetric", !l->zeros, "dynamic", 0, "strategy", strategy);
+    if (strcmp(strategy, "block") == 0)
+        json_object_set_new(weights, "block_structure", json_pack("[i, i]", TILE, TILE));
+    else if (l->block > 0)
+        json_object_set_new(weights, "group_size", json_integer(l->block));
+    if (l->matrix == NULL)
+        json_object_set_new(weights, "scale_dtype",
+                            json_string(l->global != NULL ? "torch.float8_e4m3fn" : "torch.uint8"));
     return json_pack("{s:o, s:o, s:n, s:n, s:s}", "targets", modules(m, of, l), "weights", weights, "input_activations",
                      "output_activations", "format", l->method);
 }
@@ -652,14 +902,14 @@ static json_t *group_of(const model *m, const layout *const *of, const layout *l
 static json_t *groups_of(const model *m, const layout *const *of)
 {
     json_t *groups = json_object();
-    for (unsigned k = 0; k < LAYOUTS; k++) {
-        size_t i = 0;
-        while (i < m->count && of[i] != &layouts[k])
-            i++;
-        if (i < m->count) {
+    for (size_t i = 0; i < m->count; i++) {
+        size_t first = 0;
+        while (of[first] != of[i])
+            first++;
+        if (of[i] != NULL && first == i) {
             char name[32];
             snprintf(name, sizeof name, "group_%u", (unsigned)json_object_size(groups));
-            json_object_set_new(groups, name, group_of(m, of, &layouts[k]));
+            json_object_set_new(groups, name, group_of(m, of, of[i]));
         }
     }
     return groups;
@@ -670,8 +920,14 @@ json_t *layout_config(const model *m, const layout *const *of)
     const layout *l = first_of(m, of);
     json_t *config;
     if (strcmp(l->software, "ModelOpt") == 0) {
-        config = json_pack("{s:s, s:s, s:i, s:o}", "quant_method", "modelopt", "quant_algo", l->method, "group_size",
-                           (int)l->block, "ignore", modules(m, of, NULL));
+        config = json_pack("{s:s, s:s, s:o}", "quant_method", "modelopt", "quant_algo", l->method, "ignore",
+                           modules(m, of, NULL));
+        if (l->block > 0)
+            json_object_set_new(config, "group_size", json_integer(l->block));
+    } else if (strcmp(l->software, "DeepSeek") == 0) {
+        config = json_pack("{s:s, s:s, s:s, s:s, s:[i, i], s:o}", "quant_method", "fp8", "fmt", "e4m3", "scale_fmt",
+                           l->method, "activation_scheme", "dynamic", "weight_block_size", TILE, TILE,
+                           "modules_to_not_convert", modules(m, of, NULL));
     } else if (strcmp(l->software, "gpt-oss") == 0) {
         config = json_pack("{s:s, s:o}", "quant_method", l->method, "modules_to_not_convert", modules(m, of, NULL));
     } else {
