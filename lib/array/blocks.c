@@ -20,8 +20,8 @@
 #define FEW_BLOCKS 2
 /* Fewer elements than these are taken as so many, the others being zero. */
 #define FEW_LANES 16
-/* Elements of tables that are made and counted at a time, at least TILE. */
-#define TABLE_TILE 2048
+/* Elements of tables that are made and counted at a time: of binary64 fewer, for the stack. */
+#define TABLE_TILE (CARRIER_BITS == 32 ? 2 * TILE : TILE)
 /* Elements that are copied at a time: words of a narrow carrier, strided ones. */
 #define WORDS_TILE 4096
 /* Elements of blocks that are made at a time where they pass the caches, those two tiles on being asked for meanwhile;
