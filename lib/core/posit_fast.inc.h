@@ -61,8 +61,8 @@ FPEMU_FN uintw core_element_quick_posit(const core_plan *p, int mode, uintw u, u
 /* Whether the two below hold. */
 FPEMU_FN int core_posit_codes_quickly(const core_coder *c)
 {
-    const int64_t reach = ((int64_t)c->n - 2) << c->es; /* the exponents of minpos and maxpos */
-    return c->n >= 3 && c->n <= 32 && c->es <= 6 && c->n - 2 <= 60 && reach < CARRIER_BIAS - 1 && c->n <= CARRIER_BITS;
+    return c->n >= 3 && c->n <= 32 && c->es <= 6 && c->n - 2 <= 60 && c->n <= CARRIER_BITS &&
+           ((int64_t)c->n - 2) << c->es < CARRIER_BIAS - 1; /* the exponents of minpos and maxpos */
 }
 
 /* Code of a posit y. */

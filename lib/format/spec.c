@@ -95,8 +95,8 @@ static int take_name(reader *r, const argument *list)
     return -1;
 }
 
-/* All names of a call fit. */
-#define NAMES 88
+/* All names of a call fit, with a comma and a space before each. */
+#define NAMES 128
 
 /* "e, m, ..." of the arguments that a call has, or still needs. */
 static const char *list_names(const call *c, const reader *r, int only_missing, char text[NAMES])
@@ -105,7 +105,7 @@ static const char *list_names(const call *c, const reader *r, int only_missing, 
     text[0] = '\0';
     for (const argument *a = c->arguments; a->name; a++)
         if (!only_missing || (!a->optional && !(r->given & a->parameter)))
-            n += (size_t)snprintf(text + n, NAMES - n, "%s%s=", n ? ", " : "", a->name);
+            n += (size_t)snprintf(text + n, n < NAMES ? NAMES - n : 0, "%s%s=", n ? ", " : "", a->name);
     for (char *from = text, *to = text; n >= 80 && (*to = *from); from++) /* or the message may not fit */
         to += *from != ' ';
     return text;

@@ -50,9 +50,9 @@ static void round_numbers(gemm_tile *w, const gemm_operand *s, uint64_t index, s
 }
 
 #define PUT(from_type, to_type)                                                                                        \
-    for (size_t j = 0; j < n; j++, p += step) {                                                                        \
+    for (size_t j = 0; j < n; j++) {                                                                                   \
         from_type x;                                                                                                   \
-        memcpy(&x, p, sizeof x);                                                                                       \
+        memcpy(&x, p + (ptrdiff_t)j * step, sizeof x);                                                                 \
         ((to_type *)out)[at + j] = (to_type)x;                                                                         \
     }
 /* Numbers of the carrier (o, l), `from_o` and `from_l` apart, to out[o * out_o + l * out_l], of which one is 1, as
