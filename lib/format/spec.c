@@ -107,7 +107,13 @@ static const char *list_names(const call *c, const reader *r, int only_missing, 
         if (!only_missing || (!a->optional && !(r->given & a->parameter)))
             n += (size_t)snprintf(text + n, n < NAMES ? NAMES - n : 0, "%s%s=", n ? ", " : "", a->name);
     for (char *from = text, *to = text; n >= 80 && (*to = *from); from++) /* or the message may not fit */
-        to += *from != ' ';
+        to += *from != ' ' && (n < 90 || *from != '=');
+    if (strlen(text) > 76) {
+        char *end = text + 73;
+        while (*end != ',')
+            end--;
+        memcpy(end, ",...", 5);
+    }
     return text;
 }
 
